@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cellfuse)
 
 foreach(room IN ITEMS ir frontend passes codegen runtime)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cellfuse
-          FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE PATTERN python EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN cli EXCLUDE PATTERN python EXCLUDE)
 endforeach()
 install(EXPORT cellfuse NAMESPACE cellfuse:: FILE cellfuse-targets.cmake DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cellfuse-config.cmake.in
