@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ir/expr.h"
+
+namespace cellfuse {
+
+// The functions of the language that are made of other operations. Axes count from 0.
+
+Expr mean(Expr x, int axis);
+Expr softmax(Expr x, int axis);
+/// 1 at the first largest element, else 0.
+Expr argmax_onehot(Expr x, int axis);
+/// Euclidean norm; its derivative at 0 is 0.
+Expr norm2(Expr x, int axis);
+/// Ba et al. arXiv 1607.06450, biased variance, eps under the root.
+Expr layer_norm(Expr x, std::optional<Expr> gain, std::optional<Expr> bias, double eps, int axis);
+/// Zhang & Sennrich arXiv 1910.07467.
+Expr rms_norm(Expr x, std::optional<Expr> gain, double eps, int axis);
+/// Each element of the last axis n times.
+Expr repeat(Expr x, std::int64_t n);
+/// The last axis n times over.
+Expr tile(Expr x, std::int64_t n);
+Expr eye(Graph& graph, const Extent& n);
+
+/// Inverted scaling in training, identity in inference. `site` numbers the call in the cell.
+Expr dropout(Expr x, Operand p, bool shared, std::int32_t site);
+/// Training: `old` with probability p; inference: the expectation.
+Expr zoneout(Expr fresh, Expr old, Operand p, std::int32_t site);
+
+}  // namespace cellfuse
