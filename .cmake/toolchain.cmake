@@ -33,6 +33,9 @@ target_compile_options(cellfuse_options INTERFACE -Wall -Wextra $<$<BOOL:${CELLF
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports std::string code of its own library.
   target_compile_options(cellfuse_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+else()
+  # Clang reports the use of std::get_temporary_buffer inside libstdc++ 12.
+  target_compile_options(cellfuse_options INTERFACE -Wno-deprecated-declarations)
 endif()
 
 if(CELLFUSE_SANITIZE)
