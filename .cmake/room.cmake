@@ -1,7 +1,7 @@
 # cellfuse_room(NAME [FOLDERS dir…] [SOURCES file…] [LINKS target…] [PRIVATE_LINKS target…])
 #
 # One room of the source tree as the static library cellfuse_NAME, also cellfuse::NAME: every *.cpp of this folder
-# and of FOLDERS, plus SOURCES. A new file is picked up by the next build. Headers are included from the repository root.
+# and of FOLDERS, plus SOURCES. A new file is picked up by the next build. Headers are included from the root.
 function(cellfuse_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "FOLDERS;SOURCES;LINKS;PRIVATE_LINKS")
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)

@@ -11,7 +11,7 @@ build_packages=(g++=g++ cmake=cmake ninja-build=ninja python3=python3 ccache=cca
                 libcli11-dev)
 check_packages=(clang-19=clang++-19 clang-format-19=clang-format-19 clang-tidy-19=clang-tidy-19 libclang-rt-19-dev)
 
-say() { printf '\033[1m== %s\033[0m\n' "$*"; }
+say() { printf '== %s\n' "$*"; }
 
 is_installed() {
   local package=${1%%=*} program=${1#*=}
@@ -40,10 +40,15 @@ install_missing() {
     as_root=(sudo)
   fi
   say "installing ${missing[*]}"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600
-             -o Dpkg::Use-Pty=0)
-  "${apt[@]}" update || echo "setup: apt-get update failed, trying with the lists that are here" >&2
-  "${apt[@]}" install --no-install-recommends "${missing[@]}"
+  local log apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600
+                 -o Dpkg::Use-Pty=0)
+  log=$(mktemp)
+  "${apt[@]}" update >"$log" 2>&1 || { cat "$log"; echo "setup: going on with the package lists that are here"; } >&2
+  if ! "${apt[@]}" install --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+  rm "$log"
 }
 
 # configure_and_build FOLDER [CMAKE_OPTION…] [-- TARGET…]
