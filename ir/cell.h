@@ -40,6 +40,13 @@ struct CellState {
   Span span{};
 };
 
+/// A value the caller may give once for each sample, beside the states' values before the first step: in a derivative,
+/// what the forward pass started from. Read through `Initial` and `InitialGiven` leaves with index states.size() + i.
+struct CellSampleInput {
+  std::string name;
+  Shape shape;
+};
+
 enum class OutputRole : std::uint8_t {
   Data,    ///< the user's, or the gradient of an input
   Record,  ///< saved for the backward pass
@@ -68,6 +75,7 @@ struct Cell {
   std::vector<CellInput> inputs;
   std::vector<CellParam> params;
   std::vector<CellState> states;
+  std::vector<CellSampleInput> sample_inputs;
   std::vector<CellOutput> outputs;
   std::vector<CellResult> results;
   /// True when the steps are walked from the last to the first of the forward cell.

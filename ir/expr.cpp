@@ -166,7 +166,7 @@ Expr transpose(Expr x) {
   return unary_view(x, Op::Transpose, {x.shape()[1], x.shape()[0]});
 }
 
-Expr broadcast(Expr x, const Shape& shape, std::initializer_list<int> axes) {
+Expr broadcast(Expr x, const Shape& shape, const std::vector<int>& axes) {
   require(static_cast<int>(axes.size()) == x.shape().rank(), "broadcast needs an axis for each axis");
   Node node;
   node.op = Op::Broadcast;
@@ -255,17 +255,26 @@ Expr linear(Expr x, Expr w, bool contract_rows) {
   return add(*x.graph, std::move(node));
 }
 
-Expr accumulate(Expr x, Domain domain) {
-  require(domain < x.node().domain, "accumulate must leave out steps or samples");
+Expr accumulate(Expr x, Domain domain) { return accumulate(x, domain, x.node().domain); }
+
+Expr accumulate(Expr x, Domain domain, Domain from) {
+  require(domain < from && x.node().domain <= from, "accumulate must leave out steps or samples");
   Node node;
   node.op = Op::Accumulate;
   node.shape = x.shape();
   node.operands = {x.id};
   node.domain = domain;
+  node.begin = static_cast<std::int64_t>(from);
   return add(*x.graph, std::move(node));
 }
 
 Expr accumulate_outer(Expr a, Expr b) {
+  return accumulate_outer(a, b, std::max(a.node().domain, b.node().domain));
+}
+
+Expr accumulate_outer(Expr a, Expr b, Domain from) {
+  require(from > Domain::Once && std::max(a.node().domain, b.node().domain) <= from,
+          "accumulate_outer must leave out steps or samples");
   int rank = a.shape().rank();
   require(rank == b.shape().rank() && (rank == 1 || rank == 2), "accumulate_outer ranks");
   require(rank == 1 || a.shape()[0] == b.shape()[0], "accumulate_outer rows");
@@ -274,6 +283,7 @@ Expr accumulate_outer(Expr a, Expr b) {
   node.shape = {a.shape()[rank - 1], b.shape()[rank - 1]};
   node.operands = {a.id, b.id};
   node.domain = Domain::Once;
+  node.begin = static_cast<std::int64_t>(from);
   return add(*a.graph, std::move(node));
 }
 

@@ -77,7 +77,7 @@ Expr concat(const std::vector<Expr>& parts, int axis);
 Expr reshape(Expr x, const Shape& shape);
 Expr transpose(Expr x);
 /// Operand axis i becomes result axis axes[i].
-Expr broadcast(Expr x, const Shape& shape, std::initializer_list<int> axes);
+Expr broadcast(Expr x, const Shape& shape, const std::vector<int>& axes);
 /// NumPy's alignment: trailing axes.
 Expr broadcast_to(Expr x, const Shape& shape);
 
@@ -93,9 +93,11 @@ Expr outer(Expr a, Expr b);
 Expr linear(Expr x, Expr w, bool contract_rows);
 
 // Across steps and samples.
-/// Sums over what `domain` does not have.
+/// Sums over what `from` has and `domain` does not have; without `from`, over what the operands have.
 Expr accumulate(Expr x, Domain domain);
+Expr accumulate(Expr x, Domain domain, Domain from);
 Expr accumulate_outer(Expr a, Expr b);
+Expr accumulate_outer(Expr a, Expr b, Domain from);
 
 /// See Op::WithGrad.
 Expr with_grad(Expr value, const std::vector<Expr>& arguments, const std::vector<Expr>& gradients, std::int32_t index);

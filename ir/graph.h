@@ -32,11 +32,17 @@ struct Node {
   double value = 0;         ///< Constant
   std::int32_t index = 0;   ///< Input, State, Param, Initial, InitialGiven, Final, Random, Placeholder
   std::int8_t axis = 0;     ///< Iota, Slice, Concat, reductions, CumSum
-  std::int64_t begin = 0;   ///< Slice
+  std::int64_t begin = 0;   ///< Slice; Random: 1 for one mask a batch; Accumulate, AccumulateOuter: `summed_from`
   std::int64_t end = 0;     ///< Slice
   std::array<std::int8_t, Shape::kMaxRank> axes{};  ///< Broadcast
   bool flag = false;        ///< CumSum, Random, Linear
+
+  /// Constants are compared by their bits: 0 and -0 differ, NaN equals itself.
+  friend bool operator==(const Node& a, const Node& b);
 };
+
+/// Accumulate, AccumulateOuter: the domain whose steps and samples are summed over.
+inline Domain summed_from(const Node& node) { return static_cast<Domain>(node.begin); }
 
 /// A graph in single static assignment: operands come before their users, equal nodes are one node. Copyable.
 class Graph {

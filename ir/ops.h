@@ -22,7 +22,7 @@ enum class Op : std::uint8_t {
   Input,         ///< input `index` of the cell at this step
   State,         ///< state `index` before this step
   Param,         ///< param `index`
-  Initial,       ///< the caller's value of state `index` before the first step
+  Initial,       ///< the caller's value of state `index` before the first step; past the states: of a sample input
   InitialGiven,  ///< scalar: 1 when the caller gave `Initial`, else 0
   Final,         ///< state `index` after the last step
   StepIndex,     ///< scalar: `t` of the language
@@ -52,6 +52,8 @@ enum class Op : std::uint8_t {
   WithGrad,
 
   // Across steps and samples (they appear in derivatives).
+  // Their sum runs over all that the domain `begin` has and the node's own domain has not, also where an operand is the
+  // same at each of those steps and samples; masked steps are left out.
   Accumulate,       ///< sum over the steps (domain Sample) or over steps and samples (domain Once) of the operand
   AccumulateOuter,  ///< sum over steps and samples of outer(a, b) for rank 1; of transpose(a) @ b for rank 2
 
