@@ -59,10 +59,13 @@ struct CellOutput {
   OutputRole role = OutputRole::Data;
 };
 
-/// A value handed out once, after the last step: domain Once (gradient of a param) or Sample (of an initial state).
+/// A value handed out once, after the last step.
 struct CellResult {
   std::string name;
   NodeId node = kNoNode;
+  /// Once: `[...]` (gradient of a param); Sample: `[batch, ...]` (of an initial state), also where the node is the same
+  /// for all samples.
+  Domain domain = Domain::Once;
 };
 
 /// One step of one sample, as equations: what the user wrote, or its derivative (which is again a cell: a loop over the

@@ -14,12 +14,14 @@ using Values = std::vector<double>;
 struct RunArguments {
   std::int64_t steps = 0;
   std::int64_t batch = 0;
-  std::vector<Values> inputs;                  ///< per input `[time, batch, ...]`, in the order of Cell::inputs
-  std::vector<Values> params;                  ///< per param and buffer, in the order of Cell::params
-  std::vector<std::optional<Values>> initial;  ///< per state `[batch, ...]`; nullopt or absent: not given
-  std::vector<std::uint8_t> live;              ///< `[time, batch]`, 0 = masked; empty: all live
-  std::vector<std::uint8_t> reset;             ///< `[time, batch]`; empty: none
-  bool reverse = false;                        ///< the forward pass walks from the last step to the first
+  /// Per input `[time, batch, ...]`, in the order of Cell::inputs; that of an input with the role Reset is not read.
+  std::vector<Values> inputs;
+  std::vector<Values> params;  ///< per param and buffer, in the order of Cell::params
+  /// Per state, then per sample input, `[batch, ...]`; nullopt or absent: not given.
+  std::vector<std::optional<Values>> initial;
+  std::vector<std::uint8_t> live;   ///< `[time, batch]`, 0 = masked; empty: all live
+  std::vector<std::uint8_t> reset;  ///< `[time, batch]`; empty: none
+  bool reverse = false;             ///< the forward pass walks from the last step to the first
   std::int64_t first_step = 0;
   std::int64_t first_sample = 0;
   std::uint64_t seed = 0;
