@@ -29,13 +29,6 @@ std::size_t hash_of(const Node& node) {
   return seed;
 }
 
-bool same(const Node& a, const Node& b) {
-  // Constants are compared by their bits: 0 and -0 differ, NaN equals itself.
-  return a.op == b.op && a.shape == b.shape && a.domain == b.domain && a.operands == b.operands &&
-         std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value) && a.index == b.index &&
-         a.axis == b.axis && a.begin == b.begin && a.end == b.end && a.axes == b.axes && a.flag == b.flag;
-}
-
 bool chooses_domain(Op op) { return op == Op::Random || op == Op::Accumulate || op == Op::AccumulateOuter; }
 
 Domain leaf_domain(Op op) {
@@ -56,6 +49,12 @@ const std::string kNoName;
 
 }  // namespace
 
+bool operator==(const Node& a, const Node& b) {
+  return a.op == b.op && a.shape == b.shape && a.domain == b.domain && a.operands == b.operands &&
+         std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value) && a.index == b.index &&
+         a.axis == b.axis && a.begin == b.begin && a.end == b.end && a.axes == b.axes && a.flag == b.flag;
+}
+
 NodeId Graph::add(Node node) {
   for (NodeId operand : node.operands) check_internal(operand < nodes_.size(), "Graph::add", "operand not in the graph");
   if (!chooses_domain(node.op)) {
@@ -65,7 +64,7 @@ NodeId Graph::add(Node node) {
   std::size_t hash = hash_of(node);
   auto [first, last] = index_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
-    if (same(nodes_[it->second], node)) return it->second;
+    if (nodes_[it->second] == node) return it->second;
   }
   auto id = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(std::move(node));

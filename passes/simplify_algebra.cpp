@@ -1,0 +1,160 @@
+#include <cmath>
+#include <utility>
+
+#include "passes/simplify_rules.h"
+
+namespace cellfuse {
+
+namespace {
+
+constexpr int kLargestUnrolledPower = 4;
+
+bool is_zero_or_one(Expr e) {
+  switch (e.node().op) {
+    case Op::Lt:
+    case Op::Le:
+    case Op::Gt:
+    case Op::Ge:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::And:
+    case Op::Or:
+    case Op::Not:
+    case Op::Step: return true;
+    default: return is_constant(e, 0) || is_constant(e, 1);
+  }
+}
+
+/// True when x / value and x * (1 / value) are the same in every dtype.
+bool has_exact_reciprocal(double value) {
+  int exponent = 0;
+  return std::frexp(std::fabs(value), &exponent) == 0.5 && std::abs(exponent) < 14;
+}
+
+Expr simplify_sum(Simplifier& simplify, Expr e) {
+  Expr a = operand(e, 0);
+  Expr b = operand(e, 1);
+  if (is_constant(a, 0)) return b;
+  if (is_constant(b, 0)) return a;
+  if (is(b, Op::Neg)) return simplify(a - operand(b, 0));
+  if (is(a, Op::Neg)) return simplify(b - operand(a, 0));
+  return {};
+}
+
+Expr simplify_difference(Simplifier& simplify, Expr e) {
+  Expr a = operand(e, 0);
+  Expr b = operand(e, 1);
+  if (is_constant(b, 0)) return a;
+  if (is(b, Op::Neg)) return simplify(a + operand(b, 0));
+  return {};
+}
+
+Expr simplify_product(Simplifier& simplify, Expr e) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    Expr a = operand(e, i);
+    Expr b = operand(e, 1 - i);
+    if (is_constant(b, 1)) return a;
+    if (is_constant(b, -1)) return simplify(-a);
+    if (!is(a, Op::Neg)) continue;
+    if (is(b, Op::Constant)) return simplify(operand(a, 0) * -b.node().value);
+    return simplify(-simplify(operand(a, 0) * b));
+  }
+  return {};
+}
+
+Expr simplify_quotient(Simplifier& simplify, Expr e) {
+  Expr a = operand(e, 0);
+  Expr b = operand(e, 1);
+  if (is_constant(b, 1)) return a;
+  if (is(b, Op::Constant) && has_exact_reciprocal(b.node().value)) return simplify(a * (1.0 / b.node().value));
+  if (is(a, Op::Neg) && is(b, Op::Constant)) return simplify(operand(a, 0) / -b.node().value);
+  if (is(a, Op::Neg)) return simplify(-simplify(operand(a, 0) / b));
+  if (is(b, Op::Neg)) return simplify(-simplify(a / operand(b, 0)));
+  return {};
+}
+
+Expr simplify_negation(Simplifier& simplify, Expr e) {
+  Expr a = operand(e, 0);
+  if (is(a, Op::Neg)) return operand(a, 0);
+  if (is(a, Op::Mul) && is(operand(a, 1), Op::Constant)) return simplify(operand(a, 0) * -operand(a, 1).node().value);
+  if (is(a, Op::Mul) && is(operand(a, 0), Op::Constant)) return simplify(-operand(a, 0).node().value * operand(a, 1));
+  return {};
+}
+
+Expr simplify_where(Simplifier& simplify, Expr e) {
+  Expr c = operand(e, 0);
+  Expr a = operand(e, 1);
+  Expr b = operand(e, 2);
+  if (is(c, Op::Constant)) return c.node().value != 0 ? a : b;
+  if (a.id == b.id) return a;
+  if (is(c, Op::Not)) return simplify(where(operand(c, 0), b, a));
+  if (is(c, Op::Eq) && is_constant(operand(c, 1), 0)) return simplify(where(operand(c, 0), b, a));
+  if (is(c, Op::Ne) && is_constant(operand(c, 1), 0)) return simplify(where(operand(c, 0), a, b));
+  if (is(a, Op::Where) && operand(a, 0).id == c.id) return simplify(where(c, operand(a, 1), b));
+  if (is(b, Op::Where) && operand(b, 0).id == c.id) return simplify(where(c, a, operand(b, 2)));
+  if (is_constant(a, 1) && is_constant(b, 0) && is_zero_or_one(c)) return c;
+  return {};
+}
+
+/// Whole exponents of small size become products, which are faster and at least as exact as most `pow`.
+Expr simplify_power(Simplifier& simplify, Expr e) {
+  Expr a = operand(e, 0);
+  if (!is(operand(e, 1), Op::Constant)) return {};
+  double exponent = operand(e, 1).node().value;
+  if (exponent != std::floor(exponent) || std::fabs(exponent) > kLargestUnrolledPower) return {};
+  if (exponent == 0) return constant(*e.graph, 1, e.shape());
+  Expr square = std::fabs(exponent) >= 2 ? simplify(a * a) : a;
+  Expr power = a;
+  if (std::fabs(exponent) == 2) power = square;
+  if (std::fabs(exponent) == 3) power = simplify(square * a);
+  if (std::fabs(exponent) == 4) power = simplify(square * square);
+  return exponent > 0 ? power : simplify(1.0 / power);
+}
+
+bool is_commutative(Op op) {
+  switch (op) {
+    case Op::Add:
+    case Op::Mul:
+    case Op::And:
+    case Op::Or:
+    case Op::Min:
+    case Op::Max:
+    case Op::Eq:
+    case Op::Ne: return true;
+    default: return false;
+  }
+}
+
+Expr apply_algebra(Simplifier& simplify, Expr e) {
+  switch (e.node().op) {
+    case Op::Add: return simplify_sum(simplify, e);
+    case Op::Sub: return simplify_difference(simplify, e);
+    case Op::Mul: return simplify_product(simplify, e);
+    case Op::Div: return simplify_quotient(simplify, e);
+    case Op::Neg: return simplify_negation(simplify, e);
+    case Op::Where: return simplify_where(simplify, e);
+    case Op::Pow: return simplify_power(simplify, e);
+    case Op::Ne:
+      if (is_constant(operand(e, 1), 0) && is_zero_or_one(operand(e, 0))) return operand(e, 0);
+      return {};
+    default: return {};
+  }
+}
+
+}  // namespace
+
+Expr Simplifier::commuted(Expr raw) {
+  NodeId a = raw.node().operands[0];
+  NodeId b = raw.node().operands[1];
+  auto [it, fresh] = commutative_.try_emplace({raw.node().op, std::min(a, b), std::max(a, b)}, raw.id);
+  return {raw.graph, it->second};
+}
+
+Expr simplify_algebra(Simplifier& simplify, Expr e) {
+  if (Expr simpler = apply_algebra(simplify, e)) return simpler;
+  if (!is_elementwise(e.node().op) || !is_commutative(e.node().op)) return {};
+  Expr first = simplify.commuted(e);
+  return first.id == e.id ? Expr{} : first;
+}
+
+}  // namespace cellfuse
