@@ -1,3 +1,4 @@
+#include <unordered_map>
 #include <vector>
 
 #include "ir/expr.h"
@@ -11,7 +12,6 @@ namespace {
 Expr operand(Expr e, std::size_t i) { return {e.graph, e.node().operands[i]}; }
 bool is_zero(Expr e) { return e.node().op == Op::Constant && e.node().value == 0; }
 bool is_once(Expr e) { return e.node().domain == Domain::Once; }
-bool is_step(Expr e) { return e.node().domain == Domain::Step; }
 
 /// A factor of a product of matrices, elementwise.
 struct Factor {
@@ -89,98 +89,100 @@ Expr times(Expr x, const std::vector<Factor>& factors) {
   return x;
 }
 
-Expr sum_of_product(const Product& product) {
-  if (product.column.empty() || product.row.empty()) return {};
-  Expr column = times({}, product.column);
-  Expr row = times({}, product.row);
-  Expr& shorter = column.shape()[0].size <= row.shape()[0].size ? column : row;
-  shorter = times(shorter, product.scalar);
-  for (Expr condition : product.conditions) {
-    column = where(condition, column, 0.0);
-    row = where(condition, row, 0.0);
+/// Sums over the steps and samples of `from`, with outer products as AccumulateOuter.
+class Exposer {
+ public:
+  explicit Exposer(Domain from) : from_(from) {}
+
+  /// The sum of a matrix; no Expr where it has no outer products.
+  Expr exposed(Expr x) {
+    if (x.shape().rank() != 2 || is_once(x)) return {};
+    if (auto it = done_.find(x.id); it != done_.end()) return it->second;
+    Expr result = find(x);
+    done_.emplace(x.id, result);
+    return result;
   }
-  if (!is_step(column) && !is_step(row)) return {};
-  Expr total = times(accumulate_outer(column, row), product.once);
-  return product.negative ? -total : total;
-}
 
-Expr exposed(Expr x);
-
-Expr exposed_or_accumulated(Expr x) {
-  if (Expr result = exposed(x)) return result;
-  return accumulate(x, Domain::Once);
-}
-
-Expr exposed_concat(Expr x) {
-  const int axis = x.node().axis;
-  const std::vector<NodeId> parts = x.node().operands;
-  bool some = false;
-  std::vector<Expr> totals;
-  for (NodeId id : parts) {
-    Expr part{x.graph, id};
-    if (is_zero(part)) {
-      totals.push_back(part);
-      continue;
+ private:
+  Expr find(Expr x) {
+    switch (x.node().op) {
+      case Op::Add:
+      case Op::Sub: return of_sum(x);
+      case Op::Concat: return of_concat(x);
+      case Op::MatMul: return of_matmul(x);
+      case Op::Transpose: {
+        Expr inner = exposed(operand(x, 0));
+        return inner ? transpose(inner) : Expr{};
+      }
+      case Op::Neg: {
+        Expr inner = exposed(operand(x, 0));
+        return inner ? -inner : Expr{};
+      }
+      default: break;
     }
-    if (!is_step(part)) return {};
-    Expr total = exposed(part);
-    some = some || total;
-    totals.push_back(total ? total : accumulate(part, Domain::Once));
+    Product product;
+    return collect(x, false, product) ? of_product(product) : Expr{};
   }
-  return some ? concat(totals, axis) : Expr{};
-}
 
-Expr exposed_sum(Expr x) {
-  Expr a = operand(x, 0);
-  Expr b = operand(x, 1);
-  const bool difference = x.node().op == Op::Sub;
-  // A part that does not change from step to step would be counted once.
-  if (!is_step(a) || !is_step(b)) return {};
-  Expr left = exposed(a);
-  Expr right = exposed(b);
-  if (!left && !right) return {};
-  if (!left) left = accumulate(a, Domain::Once);
-  if (!right) right = accumulate(b, Domain::Once);
-  return difference ? left - right : left + right;
-}
-
-Expr exposed_matmul(Expr x) {
-  Expr a = operand(x, 0);
-  Expr b = operand(x, 1);
-  if (is_once(a)) return matmul(a, exposed_or_accumulated(b));
-  if (is_once(b)) return matmul(exposed_or_accumulated(a), b);
-  if (a.node().op == Op::Transpose) return accumulate_outer(operand(a, 0), b);
-  return accumulate_outer(transpose(a), b);
-}
-
-/// The sum of a matrix over steps and samples with its outer products as AccumulateOuter; no Expr where it has none.
-Expr exposed(Expr x) {
-  if (x.shape().rank() != 2 || !is_step(x)) return {};
-  switch (x.node().op) {
-    case Op::Add:
-    case Op::Sub: return exposed_sum(x);
-    case Op::Concat: return exposed_concat(x);
-    case Op::MatMul: return exposed_matmul(x);
-    case Op::Transpose: {
-      Expr inner = exposed(operand(x, 0));
-      return inner ? transpose(inner) : Expr{};
-    }
-    case Op::Neg: {
-      Expr inner = exposed(operand(x, 0));
-      return inner ? -inner : Expr{};
-    }
-    default: break;
+  Expr total(Expr x) {
+    if (is_zero(x)) return x;
+    Expr result = exposed(x);
+    return result ? result : accumulate(x, Domain::Once, from_);
   }
-  Product product;
-  return collect(x, false, product) ? sum_of_product(product) : Expr{};
-}
+
+  Expr of_product(const Product& product) const {
+    if (product.column.empty() || product.row.empty()) return {};
+    Expr column = times({}, product.column);
+    Expr row = times({}, product.row);
+    Expr& shorter = column.shape()[0].size <= row.shape()[0].size ? column : row;
+    shorter = times(shorter, product.scalar);
+    for (Expr condition : product.conditions) {
+      column = where(condition, column, 0.0);
+      row = where(condition, row, 0.0);
+    }
+    Expr sum = times(accumulate_outer(column, row, from_), product.once);
+    return product.negative ? -sum : sum;
+  }
+
+  Expr of_concat(Expr x) {
+    const int axis = x.node().axis;
+    const std::vector<NodeId> parts = x.node().operands;
+    bool some = false;
+    std::vector<Expr> totals;
+    for (NodeId id : parts) {
+      some = some || exposed({x.graph, id});
+      totals.push_back(total({x.graph, id}));
+    }
+    return some ? concat(totals, axis) : Expr{};
+  }
+
+  Expr of_sum(Expr x) {
+    Expr a = operand(x, 0);
+    Expr b = operand(x, 1);
+    const bool difference = x.node().op == Op::Sub;
+    if (!exposed(a) && !exposed(b)) return {};
+    return difference ? total(a) - total(b) : total(a) + total(b);
+  }
+
+  Expr of_matmul(Expr x) {
+    Expr a = operand(x, 0);
+    Expr b = operand(x, 1);
+    if (is_once(a)) return matmul(a, total(b));
+    if (is_once(b)) return matmul(total(a), b);
+    if (a.node().op == Op::Transpose) return accumulate_outer(operand(a, 0), b, from_);
+    return accumulate_outer(transpose(a), b, from_);
+  }
+
+  Domain from_;
+  std::unordered_map<NodeId, Expr> done_;
+};
 
 }  // namespace
 
 Cell expose_outer_products(const Cell& cell) {
   return rewrite(cell, [](Graph& graph, const Node& node, NodeId) {
     if (node.op != Op::Accumulate || node.domain != Domain::Once) return kNoNode;
-    Expr total = exposed({&graph, node.operands[0]});
+    Expr total = Exposer(summed_from(node)).exposed({&graph, node.operands[0]});
     return total ? total.id : kNoNode;
   });
 }

@@ -77,6 +77,8 @@ Expr Simplifier::operator()(Expr raw) {
   constexpr Expr (*kRules[])(Simplifier&, Expr) = {simplify_elementwise, simplify_algebra, simplify_slice,
                                                    simplify_concat,      simplify_view,    simplify_reduction,
                                                    simplify_contraction};
+  if (depth_ == kMaxDepth) return raw;
+  ++depth_;
   Expr result = raw;
   for (auto* rule : kRules) {
     if (Expr simpler = rule(*this, raw)) {
@@ -84,6 +86,7 @@ Expr Simplifier::operator()(Expr raw) {
       break;
     }
   }
+  --depth_;
   done_.emplace(raw.id, result.id);
   return result;
 }

@@ -79,26 +79,24 @@ Expr simplify_cumsum(Simplifier& simplify, Expr e) {
   return {};
 }
 
-Expr accumulate_to(Expr x, Domain domain) { return x.node().domain > domain ? accumulate(x, domain) : Expr{}; }
-
 /// Views are taken after the sum over steps and samples.
 Expr simplify_accumulate(Simplifier& simplify, Expr e) {
   Expr x = operand(e, 0);
-  const Shape shape = e.shape();
   const Domain domain = e.node().domain;
+  const Domain from = summed_from(e.node());
   if (is_constant(x, 0)) return x;
-  if (is(x, Op::Accumulate)) return accumulate_to(operand(x, 0), domain);
   switch (x.node().op) {
+    case Op::Accumulate:
+      if (from != Domain::Sample || x.node().domain != from) return {};
+      return accumulate(operand(x, 0), domain, summed_from(x.node()));
     case Op::Broadcast:
     case Op::Reshape:
     case Op::Transpose:
     case Op::Neg: break;
     default: return {};
   }
-  Expr inner = accumulate_to(operand(x, 0), domain);
-  if (!inner) return {};
   Node node = x.node();
-  node.operands = {simplify(inner).id};
+  node.operands = {simplify(accumulate(operand(x, 0), domain, from)).id};
   return {e.graph, e.graph->add(std::move(node))};
 }
 

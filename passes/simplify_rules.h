@@ -26,6 +26,10 @@ class Simplifier {
   Expr commuted(Expr raw);
 
  private:
+  /// Deeper nesting is left to the next round.
+  static constexpr int kMaxDepth = 400;
+
+  int depth_ = 0;
   std::unordered_map<NodeId, NodeId> done_;
   std::unordered_set<NodeId> sliced_;
   std::unordered_set<NodeId> transposed_;

@@ -100,7 +100,8 @@ Expr simplify_transpose(Simplifier& simplify, Expr e) {
     }
     case Op::Outer: return outer(operand(x, 1), operand(x, 0));
     case Op::AccumulateOuter:
-      return simplify.is_transposed(x.id) ? accumulate_outer(operand(x, 1), operand(x, 0)) : Expr{};
+      if (!simplify.is_transposed(x.id)) break;
+      return accumulate_outer(operand(x, 1), operand(x, 0), summed_from(x.node()));
     default: break;
   }
   if (shape[0].size == 1 || shape[1].size == 1) return simplify(reshape(x, shape));
