@@ -13,10 +13,10 @@ namespace cellfuse {
 
 /// Where a buffer lives and who fills it.
 enum class Space : std::uint8_t {
-  Input,        ///< caller's input `index`, any strides for time and batch
-  Output,       ///< caller's output `index`
+  Input,        ///< caller's input `index` of Cell::inputs, any strides for time and batch
+  Output,       ///< caller's output `index` of Cell::outputs
   Param,        ///< caller's param or buffer `index`, row-major
-  Initial,      ///< caller's initial value of state `index`; zeros where not given
+  Initial,      ///< caller's initial value of state `index` (past the states: of a sample input); zeros where not given
   InitialGiven, ///< scalar 1 or 0, in the compute type
   Final,        ///< caller's final value of state `index`
   Result,       ///< caller's result `index`
@@ -112,6 +112,7 @@ struct Gemm {
 struct Pack {
   int from = -1;
   int to = -1;
+  bool contract_rows = false;  ///< `from` is [k, n] instead of [n, k]
 };
 
 struct Load {
@@ -153,8 +154,9 @@ struct Nest {
   std::vector<NodeId> also;
 };
 
-/// A fused kernel: for each row (see Gemm) its nests in order. A node found in `loads` is read from its buffer, except in
-/// the nest that makes it. A node may have several stores; Concat values are stored part by part.
+/// A fused kernel: for each row (see Gemm) its nests in order. A node found in `loads` is read from its buffer; where a
+/// store of this very kernel fills that buffer with the node (or with the parts of a Concat), the nest that does so
+/// computes it, and later nests read it. A node may have several stores; Concat values are stored part by part.
 struct Kernel {
   std::string name;
   Domain domain = Domain::Step;  ///< of the rows: Step rows are those of the place, Sample the samples, Once a single one
