@@ -6,7 +6,14 @@ namespace cellfuse {
 
 namespace {
 
-/// Puts the axis that a reduction dropped back with its full size.
+/// A vector per element of `axis`, shaped to combine with `x`.
+Expr along(Expr vector, const Shape& shape, int axis) {
+  if (vector.shape().rank() == 1 && shape.rank() == 2) return broadcast(vector, shape, {axis});
+  return vector;
+}
+
+}  // namespace
+
 Expr restore_axis(Expr reduced, const Shape& shape, int axis) {
   switch (shape.rank()) {
     case 1: return broadcast(reduced, shape, {});
@@ -17,14 +24,6 @@ Expr restore_axis(Expr reduced, const Shape& shape, int axis) {
       return axis == 1 ? broadcast(reduced, shape, {0, 2}) : broadcast(reduced, shape, {0, 1});
   }
 }
-
-/// A vector per element of `axis`, shaped to combine with `x`.
-Expr along(Expr vector, const Shape& shape, int axis) {
-  if (vector.shape().rank() == 1 && shape.rank() == 2) return broadcast(vector, shape, {axis});
-  return vector;
-}
-
-}  // namespace
 
 Expr mean(Expr x, int axis) { return sum(x, axis) / static_cast<double>(x.shape()[axis].size); }
 

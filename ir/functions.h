@@ -9,6 +9,8 @@ namespace cellfuse {
 
 // The functions of the language that are made of other operations. Axes count from 0.
 
+/// Puts an axis that a reduction dropped back: `reduced` along `axis` of `shape`, the same at each place.
+Expr restore_axis(Expr reduced, const Shape& shape, int axis);
 Expr mean(Expr x, int axis);
 Expr softmax(Expr x, int axis);
 /// 1 at the first largest element, else 0.

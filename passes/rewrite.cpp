@@ -24,19 +24,22 @@ std::vector<NodeId> rebuild(const Graph& graph, const std::vector<NodeId>& roots
   return map;
 }
 
-Cell rewrite(const Cell& cell, const Substitute& substitute) {
-  Cell result = cell;
-  result.graph = Graph();
-  const std::vector<NodeId> map = rebuild(cell.graph, cell.roots(), result.graph, substitute);
+void map_roots(Cell& cell, const std::vector<NodeId>& map) {
   auto follow = [&map](NodeId& id) {
     if (id != kNoNode) id = map[id];
   };
-  for (CellState& state : result.states) {
+  for (CellState& state : cell.states) {
     follow(state.start);
     follow(state.next);
   }
-  for (CellOutput& output : result.outputs) follow(output.node);
-  for (CellResult& value : result.results) follow(value.node);
+  for (CellOutput& output : cell.outputs) follow(output.node);
+  for (CellResult& result : cell.results) follow(result.node);
+}
+
+Cell rewrite(const Cell& cell, const Substitute& substitute) {
+  Cell result = cell;
+  result.graph = Graph();
+  map_roots(result, rebuild(cell.graph, cell.roots(), result.graph, substitute));
   return result;
 }
 

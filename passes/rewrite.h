@@ -17,6 +17,9 @@ using Substitute = std::function<NodeId(Graph& target, const Node& node, NodeId 
 std::vector<NodeId> rebuild(const Graph& graph, const std::vector<NodeId>& roots, Graph& target,
                             const Substitute& substitute);
 
+/// Lets states, outputs and results of `cell` name nodes through `map`, by old id.
+void map_roots(Cell& cell, const std::vector<NodeId>& map);
+
 /// The cell with its graph rebuilt; nodes that nothing needs are gone.
 Cell rewrite(const Cell& cell, const Substitute& substitute);
 
