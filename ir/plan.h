@@ -13,21 +13,21 @@ namespace cellfuse {
 
 /// Where a buffer lives and who fills it.
 enum class Space : std::uint8_t {
-  Input,        ///< caller's input `index` of Cell::inputs, any strides for time and batch
-  Output,       ///< caller's output `index` of Cell::outputs
-  Param,        ///< caller's param or buffer `index`, row-major
-  Initial,      ///< caller's initial value of state `index` (past the states: of a sample input); zeros where not given
-  InitialGiven, ///< scalar 1 or 0, in the compute type
-  Final,        ///< caller's final value of state `index`
-  Result,       ///< caller's result `index`
-  Record,       ///< field `index` of the record between forward and backward
-  Live,         ///< `[time, batch]` bytes: 0 where the step is masked
-  Reset,        ///< `[time, batch]` bytes: 1 where the states start anew; 0 at masked steps
-  StepIndex,    ///< `[time, batch]` 32-bit `t`
-  State,        ///< carried value of state `index`, two of each: before and after the step
-  Accumulator,  ///< sum over steps and samples; zeroed before the call, one for each batch group, added up in order
-  Workspace,    ///< from the arena
-  Scratch,      ///< of one row of one kernel
+  Input,    ///< caller's input `index` of Cell::inputs, any strides for time and batch
+  Output,   ///< caller's output `index` of Cell::outputs
+  Param,    ///< caller's param or buffer `index`, row-major
+  Initial,  ///< caller's initial value of state `index` (past the states: of a sample input); zeros where not given
+  InitialGiven,  ///< scalar 1 or 0, in the compute type
+  Final,         ///< caller's final value of state `index`
+  Result,        ///< caller's result `index`
+  Record,        ///< field `index` of the record between forward and backward
+  Live,          ///< `[time, batch]` bytes: 0 where the step is masked
+  Reset,         ///< `[time, batch]` bytes: 1 where the states start anew; 0 at masked steps
+  StepIndex,     ///< `[time, batch]` 32-bit `t`
+  State,         ///< carried value of state `index`, two of each: before and after the step
+  Accumulator,   ///< sum over steps and samples; zeroed before the call, one for each batch group, added up in order
+  Workspace,     ///< from the arena
+  Scratch,       ///< of one row of one kernel
 };
 
 /// Order of a buffer's axes.
@@ -37,8 +37,8 @@ enum class Order : std::uint8_t {
   Panels,      ///< a GEMM weight `[N, K]` packed as `[ceil(N / panel)][K][panel]`, zero-filled
 };
 
-/// A storage place. `[time, batch, shape...]` with the leading axes that `time` and `batch` say. A workspace buffer with
-/// both has room for one chunk of steps of one batch group.
+/// A storage place. `[time, batch, shape...]` with the leading axes that `time` and `batch` say. A workspace buffer
+/// with both has room for one chunk of steps of one batch group.
 struct Buffer {
   std::string name;
   Space space = Space::Workspace;
@@ -48,16 +48,17 @@ struct Buffer {
   bool batch = false;
   Shape shape;
   Order order = Order::RowMajor;
-  int panel = 0;              ///< width of a panel for Order::Panels
-  std::int64_t offset = 0;    ///< in the arena of its class (see Arena), bytes per unit; set by place_buffers
-  int first_use = 0;          ///< position of the first and last stage that touch it, counted through the whole plan
+  int panel = 0;            ///< width of a panel for Order::Panels
+  std::int64_t offset = 0;  ///< in the arena of its class (see Arena), bytes per unit; set by place_buffers
+  int first_use = 0;        ///< position of the first and last stage that touch it, counted through the whole plan
   int last_use = 0;
 
-  std::int64_t elements() const;        ///< per unit (step and sample), with padding of the order
-  std::int64_t bytes() const;           ///< per unit
+  std::int64_t elements() const;  ///< per unit (step and sample), with padding of the order
+  std::int64_t bytes() const;     ///< per unit
 };
 
-/// Bytes of workspace: `once` for the call, `per_sample` for each sample, `per_step` for each sample and step of a chunk.
+/// Bytes of workspace: `once` for the call, `per_sample` for each sample, `per_step` for each sample and step of a
+/// chunk.
 struct Arena {
   std::int64_t once = 0;
   std::int64_t per_sample = 0;
@@ -131,11 +132,11 @@ enum class WhenMasked : std::uint8_t {
 struct Store {
   NodeId node = kNoNode;
   int buffer = -1;
-  int axis = 0;            ///< the value fills [begin, begin + its size) of the buffer along this axis
+  int axis = 0;  ///< the value fills [begin, begin + its size) of the buffer along this axis
   std::int64_t begin = 0;
   StoreMode mode = StoreMode::Set;
   WhenMasked when_masked = WhenMasked::Store;
-  int hold = -1;           ///< buffer, for WhenMasked::Hold
+  int hold = -1;  ///< buffer, for WhenMasked::Hold
 };
 
 enum class NestKind : std::uint8_t { Map, Reduce, CumSum };
@@ -159,7 +160,8 @@ struct Nest {
 /// computes it, and later nests read it. A node may have several stores; Concat values are stored part by part.
 struct Kernel {
   std::string name;
-  Domain domain = Domain::Step;  ///< of the rows: Step rows are those of the place, Sample the samples, Once a single one
+  Domain domain =
+      Domain::Step;  ///< of the rows: Step rows are those of the place, Sample the samples, Once a single one
   std::vector<Load> loads;
   std::vector<Store> stores;
   std::vector<Nest> nests;
@@ -169,7 +171,7 @@ enum class Strategy : std::uint8_t { Stepwise, PersistentCluster, PersistentGrid
 
 /// How the batch is divided among independent groups, and each group's part in flight.
 struct BatchSplit {
-  int groups = 1;          ///< at most; a call with fewer samples uses fewer
+  int groups = 1;  ///< at most; a call with fewer samples uses fewer
   int parts_in_flight = 1;
 };
 

@@ -27,7 +27,8 @@ struct Loop {
   std::vector<int> states;  ///< indices into Cell::states: what this loop carries
   bool backward = false;    ///< walks from the last step to the first
   bool has_gemm = false;    ///< a Linear is placed in the step (set by recognize_scan)
-  /// Every next state is linear in the states of the loop, elementwise: a parallel scan applies (set by recognize_scan).
+  /// Every next state is linear in the states of the loop, elementwise: a parallel scan applies (set by
+  /// recognize_scan).
   bool linear = false;
 };
 
@@ -41,19 +42,21 @@ struct LoopEdge {
 /// The whole forward or backward pass: the graph of the cell with a place in time for each value.
 ///
 /// Made by `split_time`; `hoist_invariants`, `combine_gemms` and `recognize_scan` map it to itself:
-/// - split_time: a Step-domain value that needs no state goes Before; one that needs a state and feeds a next state goes
+/// - split_time: a Step-domain value that needs no state goes Before; one that needs a state and feeds a next state
+/// goes
 ///   into the Step; one that feeds none goes After. Then, to save memory traffic: elementwise values that are not GEMMs
-///   leave After for the Step when everything they read is there (an After value must be a Linear, an AccumulateOuter, or
-///   depend on one); values Before that are free, cheap or costly elementwise work (also recomputed from Record inputs)
-///   move into the Step when all their users are there and their operands that would have to be kept for it are no
-///   larger together than they are (`W @ x + b`: the addition moves, the GEMM stays; `outer(k, v)` moves, since k and v
-///   are smaller than their product). Each decision has a one-line reason for `explain`.
+///   leave After for the Step when everything they read is there (an After value must be a Linear, an AccumulateOuter,
+///   or depend on one); values Before that are free, cheap or costly elementwise work (also recomputed from Record
+///   inputs) move into the Step when all their users are there and their operands that would have to be kept for it are
+///   no larger together than they are (`W @ x + b`: the addition moves, the GEMM stays; `outer(k, v)` moves, since k
+///   and v are smaller than their product). Each decision has a one-line reason for `explain`.
 /// - hoist_invariants: checks and places what depends on parameters only (Once), so that it is computed once a call;
 ///   reports it.
-/// - combine_gemms: Linears of the same operand in the same phase become one with the matrices' rows stacked (a Concat of
-///   parameters in phase Once) and slices of its result; a sum of Linears in the same phase becomes one with the operands
-///   concatenated and the matrices stacked along K; AccumulateOuters sharing an operand likewise; only when it is not
-///   more arithmetic. Afterwards gates of one cell are one GEMM.
+/// - combine_gemms: Linears of the same operand in the same phase become one with the matrices' rows stacked (a Concat
+/// of
+///   parameters in phase Once) and slices of its result; a sum of Linears in the same phase becomes one with the
+///   operands concatenated and the matrices stacked along K; AccumulateOuters sharing an operand likewise; only when it
+///   is not more arithmetic. Afterwards gates of one cell are one GEMM.
 /// - recognize_scan: sets Loop::has_gemm and Loop::linear.
 struct Sequence {
   Cell cell;

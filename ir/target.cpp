@@ -56,8 +56,9 @@ std::optional<Target> find_target(std::string_view name) {
   constexpr std::string_view kPrefix = "sm_";
   if (!name.starts_with(kPrefix)) return std::nullopt;
   std::string_view digits = name.substr(kPrefix.size());
-  bool whole = digits.size() >= 2 && digits.size() <= 3 &&
-               std::all_of(digits.begin(), digits.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  bool whole = digits.size() >= 2 && digits.size() <= 3 && std::all_of(digits.begin(), digits.end(), [](char c) {
+                 return std::isdigit(static_cast<unsigned char>(c)) != 0;
+               });
   if (!whole) return std::nullopt;
   // A generic machine of the architecture: modest in every respect.
   return cuda_target(std::string(name), 40, 96 * kKiB, 8e12, 0.3e12);

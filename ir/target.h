@@ -12,11 +12,11 @@ enum class TargetKind : std::uint8_t { Cpu, Cuda };
 
 /// What a pass may know of a machine. Times in seconds, rates per second, sizes in bytes.
 struct Target {
-  std::string name;                  ///< as in `--target`
+  std::string name;  ///< as in `--target`
   TargetKind kind = TargetKind::Cpu;
-  int blocks = 1;                    ///< multiprocessors that share one sequence; 1 for a CPU thread, which owns its samples
-  int threads = 1;                   ///< CPU threads, among which the batch is divided
-  int vector_bytes = 64;             ///< width of a vector register (CPU)
+  int blocks = 1;         ///< multiprocessors that share one sequence; 1 for a CPU thread, which owns its samples
+  int threads = 1;        ///< CPU threads, among which the batch is divided
+  int vector_bytes = 64;  ///< width of a vector register (CPU)
   std::int64_t on_chip_bytes = 0;    ///< per block: second-level cache (CPU), shared memory and registers (GPU)
   double flops_float32 = 1e11;       ///< of one block
   double memory_bandwidth = 1e10;    ///< of the machine

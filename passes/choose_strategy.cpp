@@ -36,9 +36,11 @@ StepWork work_of(const Plan& plan, const TimeLoop& loop) {
     } else if (const auto* kernel = std::get_if<Kernel>(&stage)) {
       ++work.kernels;
       for (const Nest& nest : kernel->nests) {
-        work.elementwise_flops += elements(nest.space) * static_cast<double>(nest.roots.size() + nest.also.size()) * 4.0;
+        work.elementwise_flops +=
+            elements(nest.space) * static_cast<double>(nest.roots.size() + nest.also.size()) * 4.0;
       }
-      for (const Load& load : kernel->loads) work.bytes += static_cast<double>(plan.buffers[static_cast<std::size_t>(load.buffer)].bytes());
+      for (const Load& load : kernel->loads)
+        work.bytes += static_cast<double>(plan.buffers[static_cast<std::size_t>(load.buffer)].bytes());
       for (const Store& store : kernel->stores) {
         work.bytes += elements(plan.interface.graph[store.node].shape) * static_cast<double>(info(plan.dtype).bytes);
       }

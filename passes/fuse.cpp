@@ -14,7 +14,8 @@ namespace {
 /// Work (in cheap operations) above which a value is kept rather than computed again in another nest.
 constexpr int kWorthKeeping = 8;
 
-/// Forms the nests of one kernel. An *anchor* is a value that a nest stores; everything else is computed where it is used.
+/// Forms the nests of one kernel. An *anchor* is a value that a nest stores; everything else is computed where it is
+/// used.
 class KernelFuser {
  public:
   KernelFuser(const Graph& graph, std::vector<Buffer>& buffers, Kernel& kernel, DType compute)
@@ -213,7 +214,8 @@ class KernelFuser {
       if (stored.contains(id) && !read_back.contains(id)) continue;
       Buffer buffer;
       const std::string& user = graph_.name(id);
-      buffer.name = kernel_.name + "." + (user.empty() ? std::string(name(graph_[id].op)) + std::to_string(number++) : user);
+      buffer.name =
+          kernel_.name + "." + (user.empty() ? std::string(name(graph_[id].op)) + std::to_string(number++) : user);
       buffer.space = Space::Scratch;
       buffer.dtype = compute_;
       buffer.shape = graph_[id].shape;
@@ -262,7 +264,8 @@ void fuse_stages(Plan& plan, std::vector<Stage>& stages) {
 }  // namespace
 
 Plan fuse(Plan plan) {
-  for (std::vector<Stage>* stages : {&plan.once, &plan.begin, &plan.chunk, &plan.end, &plan.finish}) fuse_stages(plan, *stages);
+  for (std::vector<Stage>* stages : {&plan.once, &plan.begin, &plan.chunk, &plan.end, &plan.finish})
+    fuse_stages(plan, *stages);
   return plan;
 }
 

@@ -11,8 +11,8 @@ namespace cellfuse {
 
 namespace {
 
-constexpr Place::Section kSections[] = {Place::Once, Place::Begin, Place::Before, Place::Step,
-                                        Place::After, Place::End,  Place::Finish};
+constexpr Place::Section kSections[] = {Place::Once,  Place::Begin, Place::Before, Place::Step,
+                                        Place::After, Place::End,   Place::Finish};
 
 std::string section_name(Place::Section section) {
   constexpr const char* kNames[] = {"once", "begin", "before", "step", "after", "end", "finish"};
@@ -185,7 +185,8 @@ class Partition {
       } else if (stored_before) {
         kernel.loads.push_back({id, buffers_.home(id)});
       } else {
-        if (values_.buffered[id]) kernel.loads.push_back({id, buffers_.home(id)});  // for the nests after the one that makes it
+        if (values_.buffered[id])
+          kernel.loads.push_back({id, buffers_.home(id)});  // for the nests after the one that makes it
         stack.insert(stack.end(), node.operands.begin(), node.operands.end());
       }
     }
@@ -270,7 +271,9 @@ class Partition {
 
 }  // namespace
 
-Plan partition_stages(const Sequence& sequence, const PlanOptions& options) { return Partition(sequence, options).run(); }
+Plan partition_stages(const Sequence& sequence, const PlanOptions& options) {
+  return Partition(sequence, options).run();
+}
 
 int gemm_levels(const TimeLoop& loop) {
   int levels = 0;

@@ -7,8 +7,8 @@ namespace cellfuse {
 
 namespace {
 
-constexpr std::int64_t kAlignment = 64;        // a cache line, for what there is one of
-constexpr std::int64_t kUnitAlignment = 16;    // for what is multiplied by samples or steps
+constexpr std::int64_t kAlignment = 64;      // a cache line, for what there is one of
+constexpr std::int64_t kUnitAlignment = 16;  // for what is multiplied by samples or steps
 
 /// Walks the stages in the order they run and notes where each buffer is touched.
 class Lifetimes {
@@ -88,7 +88,8 @@ std::int64_t align(std::int64_t value, std::int64_t to) { return (value + to - 1
 
 /// First fit, largest first. Returns the size of the arena.
 std::int64_t fit(std::vector<Buffer*> buffers, std::int64_t alignment) {
-  std::stable_sort(buffers.begin(), buffers.end(), [](const Buffer* a, const Buffer* b) { return a->bytes() > b->bytes(); });
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const Buffer* a, const Buffer* b) { return a->bytes() > b->bytes(); });
   std::int64_t total = 0;
   std::vector<const Buffer*> placed;
   for (Buffer* buffer : buffers) {
@@ -96,7 +97,8 @@ std::int64_t fit(std::vector<Buffer*> buffers, std::int64_t alignment) {
     for (const Buffer* other : placed) {
       if (other->first_use <= buffer->last_use && buffer->first_use <= other->last_use) neighbours.push_back(other);
     }
-    std::sort(neighbours.begin(), neighbours.end(), [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; });
+    std::sort(neighbours.begin(), neighbours.end(),
+              [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; });
     std::int64_t offset = 0;
     for (const Buffer* other : neighbours) {
       if (offset + buffer->bytes() <= other->offset) break;

@@ -100,7 +100,8 @@ std::vector<Sink> find_sinks(Sequence& sequence) {
     const CellOutput& output = cell.outputs[i];
     bool is_record = output.role == OutputRole::Record;
     int index = is_record ? record++ : static_cast<int>(i);
-    sinks.push_back({is_record ? Sink::Record : Sink::Output, index, output.node, place_of_output(sequence, output.node)});
+    sinks.push_back(
+        {is_record ? Sink::Record : Sink::Output, index, output.node, place_of_output(sequence, output.node)});
   }
   for (std::size_t i = 0; i < cell.states.size(); ++i) {
     const CellState& state = cell.states[i];
@@ -221,7 +222,8 @@ class Analysis {
       for (NodeId operand : node.operands) {
         // A view may carry another place than the value it looks at.
         NodeId base = behind_views(graph_, operand);
-        if (!is_leaf(graph_[base].op) && place_of(sequence_, base) == place) level = std::max(level, result_.level[base]);
+        if (!is_leaf(graph_[base].op) && place_of(sequence_, base) == place)
+          level = std::max(level, result_.level[base]);
         if (place_of(sequence_, operand) == place) level = std::max(level, result_.level[operand]);
       }
       bool after_memory = is_gemm(node.op) || (separate_ && !is_index_view(node.op));

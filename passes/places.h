@@ -29,10 +29,10 @@ NodeId behind_views(const Graph& graph, NodeId id);
 
 /// Which values get a buffer, and when in their place they are ready.
 struct Materialisation {
-  std::vector<bool> live;       ///< by NodeId
-  std::vector<bool> buffered;   ///< by NodeId: stored to a buffer of its own
-  std::vector<bool> crossing;   ///< by NodeId: also read outside the place that makes it
-  std::vector<bool> operand;    ///< by NodeId: read by a GEMM
+  std::vector<bool> live;      ///< by NodeId
+  std::vector<bool> buffered;  ///< by NodeId: stored to a buffer of its own
+  std::vector<bool> crossing;  ///< by NodeId: also read outside the place that makes it
+  std::vector<bool> operand;   ///< by NodeId: read by a GEMM
   /// By NodeId: the number of GEMMs in its own place, one after the other, before it can be computed. A GEMM counts
   /// itself. Kernels of level l run before the GEMMs whose operands are ready at l.
   std::vector<int> level;
@@ -42,8 +42,8 @@ struct Materialisation {
 struct Sink {
   enum Kind : std::uint8_t { Output, Record, NextState, Start, Final, Result, Sum };
   Kind kind = Output;
-  int index = 0;             ///< of the cell's outputs, states or results; of the record; for Sum the Accumulate's id
-  NodeId node = kNoNode;     ///< the value stored
+  int index = 0;          ///< of the cell's outputs, states or results; of the record; for Sum the Accumulate's id
+  NodeId node = kNoNode;  ///< the value stored
   Place place;
 };
 

@@ -50,7 +50,8 @@ int PlanBuffers::record_field(int input) const {
 
 int PlanBuffers::state(int index, int which) {
   const CellState& state = sequence_.cell.states[static_cast<std::size_t>(index)];
-  return get({Space::State, index, which}, which == 0 ? state.name : state.name + "_next", compute_, false, true, state.shape);
+  return get({Space::State, index, which}, which == 0 ? state.name : state.name + "_next", compute_, false, true,
+             state.shape);
 }
 
 int PlanBuffers::source(NodeId id) {
@@ -68,13 +69,16 @@ int PlanBuffers::source(NodeId id) {
     }
     case Op::State: return state(node.index, 0);
     case Op::Final: return state(node.index, 0);
-    case Op::Param: return get({Space::Param, node.index, 0}, cell.params[index].name, dtype_, false, false, node.shape);
+    case Op::Param:
+      return get({Space::Param, node.index, 0}, cell.params[index].name, dtype_, false, false, node.shape);
     case Op::Initial: {
-      std::string name = index < cell.states.size() ? cell.states[index].name : cell.sample_inputs[index - cell.states.size()].name;
+      std::string name =
+          index < cell.states.size() ? cell.states[index].name : cell.sample_inputs[index - cell.states.size()].name;
       return get({Space::Initial, node.index, 0}, "initial_" + name, compute_, false, true, node.shape);
     }
     case Op::InitialGiven: {
-      std::string name = index < cell.states.size() ? cell.states[index].name : cell.sample_inputs[index - cell.states.size()].name;
+      std::string name =
+          index < cell.states.size() ? cell.states[index].name : cell.sample_inputs[index - cell.states.size()].name;
       return get({Space::InitialGiven, node.index, 0}, "given_" + name, compute_, false, false, {});
     }
     case Op::StepIndex: return get({Space::StepIndex, 0, 0}, "t", dtype_, true, true, {});
@@ -86,7 +90,8 @@ int PlanBuffers::home(NodeId id) {
   const Node& node = graph_[id];
   auto index = static_cast<int>(id);
   if (node.op == Op::Accumulate || node.op == Op::AccumulateOuter) {
-    return get({Space::Accumulator, index, 0}, value_name(id), compute_, false, node.domain == Domain::Sample, node.shape);
+    return get({Space::Accumulator, index, 0}, value_name(id), compute_, false, node.domain == Domain::Sample,
+               node.shape);
   }
   Place place = place_of(sequence_, id);
   bool rows = node.domain == Domain::Step && place.in_chunk();
@@ -99,15 +104,17 @@ int PlanBuffers::sink(const Sink& sink) {
   auto index = static_cast<std::size_t>(sink.index);
   const Shape& shape = graph_[sink.node].shape;
   switch (sink.kind) {
-    case Sink::Output: return get({Space::Output, sink.index, 0}, cell.outputs[index].name + "_out", dtype_, true, true, shape);
+    case Sink::Output:
+      return get({Space::Output, sink.index, 0}, cell.outputs[index].name + "_out", dtype_, true, true, shape);
     case Sink::Record: {
       const std::string& value = graph_.name(sink.node);
-      return get({Space::Record, sink.index, 0}, "saved_" + (value.empty() ? std::to_string(sink.index) : value), dtype_, true,
-                 true, shape);
+      return get({Space::Record, sink.index, 0}, "saved_" + (value.empty() ? std::to_string(sink.index) : value),
+                 dtype_, true, true, shape);
     }
     case Sink::Start: return state(sink.index, 0);
     case Sink::NextState: return state(sink.index, 1);
-    case Sink::Final: return get({Space::Final, sink.index, 0}, "final_" + cell.states[index].name, compute_, false, true, shape);
+    case Sink::Final:
+      return get({Space::Final, sink.index, 0}, "final_" + cell.states[index].name, compute_, false, true, shape);
     case Sink::Result: {
       bool batch = graph_[sink.node].domain != Domain::Once;
       return get({Space::Result, sink.index, 0}, cell.results[index].name, compute_, false, batch, shape);
