@@ -48,9 +48,12 @@ class Chooser {
  private:
   const Node& node(NodeId id) const { return backward_.graph[id]; }
   std::int64_t bytes(NodeId id) const { return node(id).shape.count() * element_bytes_; }
+  /// The state before the step. (A forward cell that is itself a derivative reads records of its own, which stay.)
   bool is_record(NodeId id) const {
-    return node(id).op == Op::Input &&
-           backward_.inputs[static_cast<std::size_t>(node(id).index)].role == InputRole::Record;
+    return node(id).op == Op::Input && is_record(static_cast<std::size_t>(node(id).index));
+  }
+  bool is_record(std::size_t input) const {
+    return input >= forward_.inputs.size() && input < forward_.inputs.size() + forward_.states.size();
   }
   /// Known to backward without being saved or computed: what the caller keeps, and what is the same at all steps.
   bool is_free(NodeId id) const {
@@ -119,8 +122,8 @@ void Chooser::find_cut() {
 
 void Chooser::name_fields() {
   std::set<std::string> taken;
-  for (const CellInput& input : backward_.inputs) {
-    if (input.role != InputRole::Record) taken.insert(input.name);
+  for (std::size_t i = 0; i < backward_.inputs.size(); ++i) {
+    if (!is_record(i)) taken.insert(backward_.inputs[i].name);
   }
   for (NodeId id : saved_) {
     std::string base = forward_.graph.name(primal_.place[id]);
@@ -158,7 +161,7 @@ void Chooser::build_backward(SavedProgram& program) const {
   backward.inputs.clear();
   std::vector<std::int32_t> moved(backward_.inputs.size(), 0);
   for (std::size_t i = 0; i < backward_.inputs.size(); ++i) {
-    if (backward_.inputs[i].role == InputRole::Record) continue;
+    if (is_record(i)) continue;
     moved[i] = static_cast<std::int32_t>(backward.inputs.size());
     backward.inputs.push_back(backward_.inputs[i]);
   }

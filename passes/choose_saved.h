@@ -49,9 +49,9 @@ struct SavedProgram {
 /// Decides what forward saves: the fewest bytes from which `mode` lets backward compute all the values of the forward
 /// pass that it needs, found as a minimum cut. Inputs and params are free: the caller keeps them.
 ///
-/// `backward` must be the derivative of `forward` as `differentiate` makes it: Record inputs hold the states before the
-/// step, and inputs, params and states have the names of the forward cell. Among equal choices it prefers fewer fields,
-/// values that forward has anyway, and then those that leave less to compute again.
+/// `backward` must be the derivative of `forward`, with inputs, params and sample inputs in the order of
+/// `differentiate`. Among equal choices it prefers fewer fields, values that forward has anyway, and then those that
+/// leave less to compute again.
 SavedProgram choose_saved(const Cell& forward, const Cell& backward, MemoryMode mode, DType dtype);
 
 }  // namespace cellfuse
