@@ -1,10 +1,9 @@
 #include "ir/interpret_cell.h"
 
 #include <algorithm>
-#include <string>
 
+#include "ir/call_reader.h"
 #include "ir/diagnostic.h"
-#include "ir/evaluate.h"
 
 namespace cellfuse {
 
@@ -18,17 +17,13 @@ class CellInterpreter {
   RunResults run();
 
  private:
-  void check_arguments() const;
-  void check_size(const std::string& what, std::size_t got, std::int64_t want) const;
   void find_live();
   void schedule();
   void allocate();
 
-  bool is_live(std::int64_t time, std::int64_t sample) const;
   /// Where the elements of a node are; those of domain Sample are there for all samples at once.
   double* at(NodeId id, std::int64_t sample);
   void compute(NodeId id, std::int64_t sample, double* result);
-  void compute_leaf(const Node& node, std::int64_t sample, double* result);
   void add_term(NodeId id, std::int64_t sample);
   void compute_before(NodeId id);
   void compute_finish(NodeId id);
@@ -40,6 +35,7 @@ class CellInterpreter {
   const Cell& cell_;
   const Graph& graph_;
   const RunArguments& arguments_;
+  CallReader reader_;
   std::vector<bool> live_;            // by node
   std::vector<bool> finish_;          // by node: depends on a sum over the steps or a final state
   std::vector<NodeId> before_nodes_;  // domains Once and Sample
@@ -50,53 +46,16 @@ class CellInterpreter {
   Values arena_;
   Values term_;
   std::vector<OperandView> operands_;
-  std::vector<std::int64_t> step_indices_;
-  StepPoint point_;
   std::int64_t time_ = 0;
   std::vector<Values> states_;
   RunResults results_;
 };
 
 CellInterpreter::CellInterpreter(const Cell& cell, const RunArguments& arguments)
-    : cell_(cell),
-      graph_(cell.graph),
-      arguments_(arguments),
-      step_indices_(step_indices(arguments)),
-      point_(arguments) {
-  check_arguments();
+    : cell_(cell), graph_(cell.graph), arguments_(arguments), reader_(cell, arguments) {
   find_live();
   schedule();
   allocate();
-}
-
-void CellInterpreter::check_size(const std::string& what, std::size_t got, std::int64_t want) const {
-  if (static_cast<std::int64_t>(got) == want) return;
-  throw UsageError(what + " of cell `" + cell_.name + "` has " + std::to_string(got) + " elements, expected " +
-                   std::to_string(want));
-}
-
-void CellInterpreter::check_arguments() const {
-  const std::int64_t places = arguments_.steps * arguments_.batch;
-  check_size("the list of inputs", arguments_.inputs.size(), static_cast<std::int64_t>(cell_.inputs.size()));
-  for (std::size_t i = 0; i < cell_.inputs.size(); ++i) {
-    const CellInput& input = cell_.inputs[i];
-    if (input.role == InputRole::Reset) continue;
-    check_size("input `" + input.name + "`", arguments_.inputs[i].size(), places * input.shape.count());
-  }
-  check_size("the list of params", arguments_.params.size(), static_cast<std::int64_t>(cell_.params.size()));
-  for (std::size_t i = 0; i < cell_.params.size(); ++i) {
-    check_size("param `" + cell_.params[i].name + "`", arguments_.params[i].size(), cell_.params[i].shape.count());
-  }
-  const std::size_t states = cell_.states.size();
-  for (std::size_t i = 0; i < arguments_.initial.size(); ++i) {
-    if (i >= states + cell_.sample_inputs.size()) throw UsageError("more initial values than states and sample inputs");
-    if (!arguments_.initial[i]) continue;
-    const Shape& shape = i < states ? cell_.states[i].shape : cell_.sample_inputs[i - states].shape;
-    const std::string& name = i < states ? cell_.states[i].name : cell_.sample_inputs[i - states].name;
-    check_size("the initial value of `" + name + "`", arguments_.initial[i]->size(), arguments_.batch * shape.count());
-  }
-  if (!arguments_.live.empty()) check_size("the mask", arguments_.live.size(), places);
-  if (!arguments_.reset.empty()) check_size("the reset flags", arguments_.reset.size(), places);
 }
 
 void CellInterpreter::find_live() {
@@ -157,51 +116,24 @@ void CellInterpreter::allocate() {
   }
 }
 
-bool CellInterpreter::is_live(std::int64_t time, std::int64_t sample) const {
-  return arguments_.live.empty() || arguments_.live[static_cast<std::size_t>(time * arguments_.batch + sample)] != 0;
-}
-
 double* CellInterpreter::at(NodeId id, std::int64_t sample) {
   const Node& node = graph_[id];
   return arena_.data() + offsets_[id] + (node.domain == Domain::Sample ? sample * node.shape.count() : 0);
 }
 
-void CellInterpreter::compute_leaf(const Node& node, std::int64_t sample, double* result) {
-  const std::int64_t count = node.shape.count();
-  const auto index = static_cast<std::size_t>(node.index);
-  const std::int64_t place = time_ * arguments_.batch + sample;
-  const bool given = index < arguments_.initial.size() && arguments_.initial[index].has_value();
-  switch (node.op) {
-    case Op::Input:
-      if (cell_.inputs[index].role == InputRole::Reset) {
-        *result = !arguments_.reset.empty() && arguments_.reset[static_cast<std::size_t>(place)] != 0 ? 1.0 : 0.0;
-      } else {
-        std::copy_n(arguments_.inputs[index].data() + place * count, count, result);
-      }
-      return;
-    case Op::Param: std::copy_n(arguments_.params[index].data(), count, result); return;
-    case Op::State:
-    case Op::Final: std::copy_n(states_[index].data() + sample * count, count, result); return;
-    case Op::InitialGiven: *result = given ? 1.0 : 0.0; return;
-    case Op::Initial:
-      if (given) {
-        std::copy_n(arguments_.initial[index]->data() + sample * count, count, result);
-      } else {
-        std::fill_n(result, count, 0.0);
-      }
-      return;
-    default: evaluate(node, {}, point_, result);
-  }
-}
-
 void CellInterpreter::compute(NodeId id, std::int64_t sample, double* result) {
   const Node& node = graph_[id];
-  if (is_leaf(node.op)) return compute_leaf(node, sample, result);
+  if (is_leaf(node.op)) {
+    const bool carried = node.op == Op::State || node.op == Op::Final;
+    const double* state =
+        carried ? states_[static_cast<std::size_t>(node.index)].data() + sample * node.shape.count() : nullptr;
+    return reader_.read(node, time_, sample, state, result);
+  }
   operands_.clear();
   for (NodeId operand : node.operands) {
     operands_.push_back(live_[operand] ? OperandView{at(operand, sample), &graph_[operand].shape} : OperandView{});
   }
-  evaluate(node, operands_, point_, result);
+  evaluate(node, operands_, StepPoint(), result);
 }
 
 void CellInterpreter::add_term(NodeId id, std::int64_t sample) {
@@ -213,10 +145,7 @@ void CellInterpreter::add_term(NodeId id, std::int64_t sample) {
 
 void CellInterpreter::compute_before(NodeId id) {
   if (graph_[id].domain == Domain::Once) return compute(id, 0, at(id, 0));
-  for (std::int64_t sample = 0; sample < arguments_.batch; ++sample) {
-    point_.sample = arguments_.first_sample + sample;
-    compute(id, sample, at(id, sample));
-  }
+  for (std::int64_t sample = 0; sample < arguments_.batch; ++sample) compute(id, sample, at(id, sample));
 }
 
 void CellInterpreter::compute_finish(NodeId id) {
@@ -227,7 +156,7 @@ void CellInterpreter::compute_finish(NodeId id) {
       add_term(id, sample);
     } else {
       for (std::int64_t time = 0; time < arguments_.steps; ++time) {
-        if (is_live(time, sample)) add_term(id, sample);
+        if (reader_.is_live(time, sample)) add_term(id, sample);
       }
     }
   }
@@ -257,19 +186,14 @@ void CellInterpreter::run_step(std::int64_t sample) {
 }
 
 void CellInterpreter::run_sample(std::int64_t sample) {
-  const bool down = arguments_.reverse != cell_.backward;
-  point_.sample = arguments_.first_sample + sample;
   for (std::int64_t i = 0; i < arguments_.steps; ++i) {
-    time_ = down ? arguments_.steps - 1 - i : i;
+    time_ = reader_.walks_down() ? arguments_.steps - 1 - i : i;
     const std::int64_t place = time_ * arguments_.batch + sample;
     for (std::size_t k = 0; k < cell_.states.size(); ++k) {
       const std::int64_t count = cell_.states[k].shape.count();
       std::copy_n(states_[k].data() + sample * count, count, results_.history[k].data() + place * count);
     }
-    if (!is_live(time_, sample)) continue;
-    point_.step = step_indices_[static_cast<std::size_t>(place)];
-    point_.processed = arguments_.first_step + (arguments_.reverse ? arguments_.steps - 1 - time_ : time_);
-    run_step(sample);
+    if (reader_.is_live(time_, sample)) run_step(sample);
   }
 }
 

@@ -20,8 +20,8 @@ std::string declared(const std::string& name, const Shape& shape) {
   return shape.rank() > 0 ? name + shape.str() : name;
 }
 
-std::string head(const Cell& cell) {
-  std::string text = "cell " + cell.name + "(";
+std::string head(std::string_view level, const Cell& cell) {
+  std::string text = fmt::format("{} {}(", level, cell.name);
   bool first = true;
   for (const auto& [name, value] : cell.dims) {
     text += fmt::format("{}{}={}", first ? "" : ", ", name, value);
@@ -48,7 +48,13 @@ std::string declarations(const Cell& cell, const ValueNames& names) {
   return text;
 }
 
-std::string handed_out(const Cell& cell, const ValueNames& names) {
+}  // namespace
+
+std::string print_signature(std::string_view level, const Cell& cell, const ValueNames& names) {
+  return head(level, cell) + declarations(cell, names);
+}
+
+std::string print_roots(const Cell& cell, const ValueNames& names) {
   std::string text;
   for (const CellState& state : cell.states) {
     if (!names.is_inline(state.start)) text += fmt::format("  start {} = {}\n", state.name, names[state.start]);
@@ -64,16 +70,14 @@ std::string handed_out(const Cell& cell, const ValueNames& names) {
   return text;
 }
 
-}  // namespace
-
 std::string print(const Cell& cell) {
   const std::vector<bool> live = reachable(cell.graph, cell.roots());
   const ValueNames names(cell, live);
-  std::string text = head(cell) + declarations(cell, names) + "\n";
+  std::string text = print_signature("cell", cell, names) + "\n";
   for (NodeId id = 0; id < cell.graph.size(); ++id) {
     if (live[id] && !names.is_inline(id)) text += "  " + names.definition(id) + "\n";
   }
-  return text + handed_out(cell, names) + "}\n";
+  return text + print_roots(cell, names) + "}\n";
 }
 
 }  // namespace cellfuse

@@ -43,4 +43,9 @@ class ValueNames {
 
 std::string_view name(Domain domain);
 
+/// `LEVEL NAME(H=3) {` and the declarations, a line each.
+std::string print_signature(std::string_view level, const Cell& cell, const ValueNames& names);
+/// What is handed out and carried, a line each.
+std::string print_roots(const Cell& cell, const ValueNames& names);
+
 }  // namespace cellfuse
