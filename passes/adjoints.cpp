@@ -10,7 +10,11 @@ namespace {
 Adjoint plus(const Adjoint& a, const Adjoint& b) {
   if (!a) return b;
   if (!b) return a;
-  return {a.value + b.value, a.tainted && b.tainted};
+  Adjoint total{a.value + b.value, {}, false};
+  if (!a.conditional() || !b.conditional()) return total;
+  total.summed = a.summed || b.summed;
+  if (!total.summed) total.untaken = cellfuse::apply(Op::And, {a.untaken, b.untaken});
+  return total;
 }
 
 }  // namespace
@@ -33,25 +37,35 @@ std::vector<Adjoints::Piece> Adjoints::merge_equal_ranges(std::vector<Piece> pie
   return merged;
 }
 
-/// Pieces of one axis that do not overlap, in order, with zeros between them. Zeros need no protection, so one tainted
-/// piece taints the whole.
+/// Pieces of one axis that do not overlap, in order, with zeros between them.
 Adjoint Adjoints::assemble(const std::vector<Piece>& row, const Shape& shape) {
   const int axis = row.front().axis;
   Graph& graph = *row.front().adjoint.value.graph;
-  std::vector<Expr> parts;
-  bool tainted = false;
+  Adjoint whole;
+  std::vector<Expr> values;
+  std::vector<Expr> untaken;
+  bool conditional = false;
   std::int64_t at = 0;
+  auto append = [&](Expr value, Expr condition) {
+    values.push_back(value);
+    untaken.push_back(condition ? condition : constant(graph, 0.0, value.shape()));
+    at += value.shape()[axis].size;
+  };
   auto fill_to = [&](std::int64_t end) {
-    if (at < end) parts.push_back(constant(graph, 0.0, shape.with(axis, end - at)));
+    if (at == end) return;
+    const Shape gap = shape.with(axis, end - at);
+    append(constant(graph, 0.0, gap), constant(graph, 1.0, gap));
   };
   for (const Piece& piece : row) {
     fill_to(piece.begin);
-    parts.push_back(piece.adjoint.value);
-    tainted = tainted || piece.adjoint.tainted;
-    at = piece.end();
+    append(piece.adjoint.value, piece.adjoint.untaken);
+    whole.summed = whole.summed || piece.adjoint.summed;
+    conditional = conditional || piece.adjoint.conditional();
   }
   fill_to(shape[axis].size);
-  return {concat(parts, axis), tainted};
+  whole.value = concat(values, axis);
+  if (conditional && !whole.summed) whole.untaken = concat(untaken, axis);
+  return whole;
 }
 
 Adjoint Adjoints::sum(NodeId node, const Shape& shape) const {

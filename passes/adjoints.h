@@ -7,13 +7,17 @@
 namespace cellfuse {
 
 /// The gradient of a scalar with respect to a value.
+///
+/// Where it comes from a branch of a `where` and no other way, it also says where that branch is not taken: there it is
+/// exactly 0, and must stay so although the value it belongs to, or what it is multiplied with, may be NaN or infinite.
 struct Adjoint {
-  Expr value;  ///< without a graph: zero
-  /// It has come from the branch of a `where` and no other way: where it is 0, the value it belongs to may be one that
-  /// was not taken, NaN or infinite, and 0 must come of it whatever it is multiplied with.
-  bool tainted = false;
+  Expr value;    ///< without a graph: zero
+  Expr untaken;  ///< of the same shape, not 0 where the branch is not taken; without a graph: taken everywhere
+  /// The adjoint was summed over steps or samples with different conditions: `untaken` is where it is 0.
+  bool summed = false;
 
   explicit operator bool() const { return static_cast<bool>(value); }
+  bool conditional() const { return summed || untaken; }
 };
 
 /// Gathers what the users of each value contribute to its adjoint.
@@ -26,7 +30,8 @@ class Adjoints {
   /// A contribution to elements [begin, begin + its size) along `axis`.
   void add_slice(NodeId node, int axis, std::int64_t begin, const Adjoint& contribution);
 
-  /// The sum, of `shape`. Slices that lie side by side become one concatenation; a sum is tainted when each term is.
+  /// The sum, of `shape`. Slices that lie side by side become one concatenation. A sum is conditional when each of its
+  /// terms is.
   Adjoint sum(NodeId node, const Shape& shape) const;
 
  private:

@@ -166,7 +166,7 @@ void Differentiator::find_wanted() {
 
 void Differentiator::seed_node(NodeId node, Expr g, Domain from) {
   const Domain domain = primal_[node].domain;
-  if (wanted_[node]) adjoints_.add(node, {domain < from ? accumulate(g, domain, from) : g, false});
+  if (wanted_[node]) adjoints_.add(node, {domain < from ? accumulate(g, domain, from) : g, {}, false});
 }
 
 void Differentiator::seed() {

@@ -10,22 +10,7 @@ namespace cellfuse {
 
 namespace {
 
-Expr transposed(Expr x) { return x.node().op == Op::Transpose ? Expr{x.graph, x.node().operands[0]} : transpose(x); }
-
-/// Sums an adjoint over the axes that a broadcast made.
-Expr sum_to(Expr g, const Shape& shape, const Node& broadcast_node) {
-  const Shape wide = g.shape();
-  for (int axis = wide.rank() - 1; axis >= 0; --axis) {
-    bool kept = false;
-    for (int i = 0; i < shape.rank(); ++i) {
-      kept = kept || (broadcast_node.axes[static_cast<std::size_t>(i)] == axis && shape[i] == wide[axis]);
-    }
-    if (!kept) g = sum(g, axis);
-  }
-  return reshape(g, shape);
-}
-
-/// The same for NumPy's alignment of trailing axes.
+/// Reduces to `shape` what a broadcast by NumPy's rule spread from it.
 Expr sum_to(Expr g, const Shape& shape) {
   const Shape wide = g.shape();
   const int lead = wide.rank() - shape.rank();
@@ -33,28 +18,6 @@ Expr sum_to(Expr g, const Shape& shape) {
     if (axis < lead || !(shape[axis - lead] == wide[axis])) g = sum(g, axis);
   }
   return reshape(g, shape);
-}
-
-/// Largest absolute value along the axes [first, rank).
-Expr largest(Expr g, int first) {
-  Expr magnitude = abs(g);
-  while (magnitude.shape().rank() > first) magnitude = reduce(Op::AMax, magnitude, magnitude.shape().rank() - 1);
-  return magnitude;
-}
-
-/// x, but 0 where no element of g that touches it in the product differs from 0.
-Expr gate_all(Expr x, Expr g) { return where(eq(largest(g, 0), 0.0), 0.0, x); }
-
-/// The same for a matrix x whose row i, or a vector whose element i, meets row i (or element i) of g.
-Expr gate_rows(Expr x, Expr g) {
-  const Expr untouched = eq(largest(g, 1), 0.0);
-  return where(x.shape().rank() == 2 ? restore_axis(untouched, x.shape(), 1) : untouched, 0.0, x);
-}
-
-/// The same for columns.
-Expr gate_columns(Expr x, Expr g) {
-  const Expr untouched = eq(g.shape().rank() == 2 ? reduce(Op::AMax, abs(g), 0) : abs(g), 0.0);
-  return where(x.shape().rank() == 2 ? restore_axis(untouched, x.shape(), 0) : untouched, 0.0, x);
 }
 
 /// The product of the other elements along the axis, with neither division nor special cases, so that it is right at
@@ -76,159 +39,145 @@ Expr product_of_others(Expr x, int axis) {
 
 }  // namespace
 
-void GradientRules::contribute(NodeId operand, Expr value, bool tainted, Domain from) {
-  if (!wanted_[operand]) return;
-  const Domain domain = primal_[operand].domain;
-  if (domain < from) value = accumulate(value, domain, from);
-  adjoints_.add(operand, {value, tainted});
-}
-
-bool GradientRules::must_gate(const Node& node, std::size_t operand, const Adjoint& g) const {
-  return g.tainted && primal_[node.operands[operand]].domain != Domain::Once;
-}
-
-void GradientRules::propagate(NodeId id, const Adjoint& g) {
-  const Node& node = primal_[id];
-  if (is_elementwise(node.op)) return elementwise_rule(node, value(id), g);
-  if (is_view(node.op)) return view_rule(node, g);
-  if (is_reduction(node.op)) return reduction_rule(node, value(id), g);
-  switch (node.op) {
-    case Op::CumSum:
-      return contribute(node.operands[0], cumsum(g.value, node.axis, !node.flag), g.tainted, node.domain);
-    case Op::MatMul: return matmul_rule(node, g);
-    case Op::Outer: return outer_rule(node, g);
-    case Op::WithGrad: return with_grad_rule(node, g);
-    case Op::Accumulate: return contribute(node.operands[0], g.value, g.tainted, summed_from(node));
-    case Op::AccumulateOuter: return accumulate_outer_rule(node, g);
-    case Op::Linear: return linear_rule(node, g);
-    default: check_internal(is_leaf(node.op), "GradientRules", "no rule for an operation");
+GradientRules::GradientRules(const Graph& primal, Graph& target, const std::vector<NodeId>& map,
+                             const std::vector<bool>& wanted, Adjoints& adjoints)
+    : primal_(primal), target_(target), map_(map), wanted_(wanted), adjoints_(adjoints) {
+  for (NodeId id = 0; id < primal.size(); ++id) {
+    if (primal[id].op == Op::WithGrad) next_placeholder_ = std::max(next_placeholder_, primal[id].index + 1);
   }
 }
 
-void GradientRules::elementwise_rule(const Node& node, Expr y, const Adjoint& g) {
+void GradientRules::contribute(NodeId operand, Expr value, Expr untaken, Domain from) {
+  if (!wanted_[operand]) return;
+  Adjoint contribution{value, g_.conditional() ? untaken : Expr{}, g_.summed};
+  const Domain domain = primal_[operand].domain;
+  if (domain < from) {
+    contribution.value = accumulate(value, domain, from);
+    contribution.summed = contribution.conditional();
+  }
+  if (contribution.summed) contribution.untaken = {};
+  adjoints_.add(operand, contribution);
+}
+
+Expr GradientRules::zero_where(Expr untaken, Expr value) {
+  const Expr gated = where(untaken, 0.0, value);
+  if (!g_.summed) return gated;
+  // The condition is only known after the last step; a derivative that took it into account could not be computed.
+  const std::int32_t index = next_placeholder_++;
+  return with_grad(gated, {value}, {leaf(target_, Op::Placeholder, index, value.shape())}, index);
+}
+
+void GradientRules::propagate(NodeId id, const Adjoint& g) {
+  g_ = g;
+  if (g.summed) g_.untaken = eq(g.value, 0.0);
+  const Node& node = primal_[id];
+  if (is_elementwise(node.op)) return elementwise_rule(node, value(id));
+  if (is_view(node.op)) return view_rule(node);
+  if (is_reduction(node.op)) return reduction_rule(node, value(id));
+  switch (node.op) {
+    case Op::CumSum: return cumsum_rule(node);
+    case Op::WithGrad: return with_grad_rule(node);
+    case Op::Accumulate: return contribute(node.operands[0], g_.value, g_.untaken, summed_from(node));
+    default: return product_rule(node);
+  }
+}
+
+void GradientRules::elementwise_rule(const Node& node, Expr y) {
   const ElementwiseInfo& info = elementwise(node.op);
   check_internal(info.derivatives != nullptr, "GradientRules", "an operation without derivatives was not expanded");
   Expr operands[3];
   for (std::size_t i = 0; i < node.operands.size(); ++i) operands[i] = value(node.operands[i]);
-  const std::vector<Expr> gradients = info.derivatives(g.value, operands[0], operands[1], operands[2], y);
+  const std::vector<Expr> gradients = info.derivatives(g_.value, operands[0], operands[1], operands[2], y);
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     if (!gradients[i] || !is_wanted(node, i)) continue;
-    const bool protect = g.tainted && info.zero_times_anything;
-    const Expr gradient = protect ? where(eq(g.value, 0.0), 0.0, gradients[i]) : gradients[i];
-    contribute(node.operands[i], gradient, g.tainted || node.op == Op::Where, node.domain);
+    if (node.op == Op::Where && !g_.summed) {
+      const Expr other = i == 1 ? eq(operands[0], 0.0) : ne(operands[0], 0.0);
+      const Adjoint outer = g_;
+      g_.untaken = outer.untaken ? cellfuse::apply(Op::Or, {outer.untaken, other}) : other;
+      contribute(node.operands[i], gradients[i], g_.untaken, node.domain);
+      g_ = outer;
+      continue;
+    }
+    const bool protect = g_.conditional() && info.zero_times_anything;
+    contribute(node.operands[i], protect ? zero_where(g_.untaken, gradients[i]) : gradients[i], g_.untaken,
+               node.domain);
   }
 }
 
-void GradientRules::view_rule(const Node& node, const Adjoint& g) {
-  if (node.op == Op::Concat) return concat_rule(node, g);
+void GradientRules::view_rule(const Node& node) {
   const NodeId operand = node.operands[0];
   const Shape& shape = primal_[operand].shape;
+  auto both = [&](auto view) {
+    contribute(operand, view(g_.value), g_.untaken ? view(g_.untaken) : Expr{}, node.domain);
+  };
   switch (node.op) {
-    case Op::Slice:
-      if (wanted_[operand]) adjoints_.add_slice(operand, node.axis, node.begin, g);
-      return;
-    case Op::Reshape: return contribute(operand, reshape(g.value, shape), g.tainted, node.domain);
-    case Op::Transpose: return contribute(operand, transposed(g.value), g.tainted, node.domain);
-    default: return contribute(operand, sum_to(g.value, shape, node), g.tainted, node.domain);
+    case Op::Concat: return concat_rule(node);
+    case Op::Broadcast: return broadcast_rule(node);
+    case Op::Reshape: return both([&](Expr x) { return reshape(x, shape); });
+    case Op::Transpose:
+      return both(
+          [](Expr x) { return x.node().op == Op::Transpose ? Expr{x.graph, x.node().operands[0]} : transpose(x); });
+    default: {
+      Adjoint part = g_;
+      if (part.summed) part.untaken = {};
+      if (wanted_[operand]) adjoints_.add_slice(operand, node.axis, node.begin, part);
+    }
   }
 }
 
-void GradientRules::concat_rule(const Node& node, const Adjoint& g) {
+void GradientRules::concat_rule(const Node& node) {
   std::int64_t begin = 0;
   for (NodeId operand : node.operands) {
     const Extent& extent = primal_[operand].shape[node.axis];
-    if (wanted_[operand]) contribute(operand, slice(g.value, node.axis, begin, extent), g.tainted, node.domain);
+    if (wanted_[operand]) {
+      const Expr untaken = g_.untaken ? slice(g_.untaken, node.axis, begin, extent) : Expr{};
+      contribute(operand, slice(g_.value, node.axis, begin, extent), untaken, node.domain);
+    }
     begin += extent.size;
   }
 }
 
-void GradientRules::reduction_rule(const Node& node, Expr y, const Adjoint& g) {
+void GradientRules::broadcast_rule(const Node& node) {
+  const NodeId operand = node.operands[0];
+  const Shape& shape = primal_[operand].shape;
+  Expr total = g_.value;
+  Expr untaken = g_.untaken;
+  for (int axis = node.shape.rank() - 1; axis >= 0; --axis) {
+    bool kept = false;
+    for (int i = 0; i < shape.rank(); ++i) {
+      kept = kept || (node.axes[static_cast<std::size_t>(i)] == axis && shape[i] == node.shape[axis]);
+    }
+    if (kept) continue;
+    total = sum(total, axis);
+    if (untaken) untaken = reduce(Op::AMin, untaken, axis);
+  }
+  contribute(operand, reshape(total, shape), untaken ? reshape(untaken, shape) : untaken, node.domain);
+}
+
+void GradientRules::reduction_rule(const Node& node, Expr y) {
   const NodeId operand = node.operands[0];
   const Expr x = value(operand);
-  const Expr spread = restore_axis(g.value, x.shape(), node.axis);
+  const Expr spread = restore_axis(g_.value, x.shape(), node.axis);
+  const Expr untaken = g_.untaken ? restore_axis(g_.untaken, x.shape(), node.axis) : Expr{};
   Expr result = spread;
   if (node.op == Op::Prod) {
     result = spread * product_of_others(x, node.axis);
-    if (g.tainted) result = where(eq(spread, 0.0), 0.0, result);
+    if (untaken) result = zero_where(untaken, result);
   } else if (node.op != Op::Sum) {
     const Expr chosen = eq(x, restore_axis(y, x.shape(), node.axis));
-    const Expr share = g.value / max(sum(chosen, node.axis), 1.0);
+    const Expr share = g_.value / max(sum(chosen, node.axis), 1.0);
     result = where(chosen, restore_axis(share, x.shape(), node.axis), 0.0);
   }
-  contribute(operand, result, g.tainted, node.domain);
+  contribute(operand, result, untaken, node.domain);
 }
 
-void GradientRules::matmul_rule(const Node& node, const Adjoint& g) {
-  const Expr a = value(node.operands[0]);
-  const Expr b = value(node.operands[1]);
-  const bool a_is_vector = a.shape().rank() == 1;
-  const bool b_is_vector = b.shape().rank() == 1;
-  if (is_wanted(node, 0)) {
-    Expr factor = b;
-    if (must_gate(node, 1, g)) factor = b_is_vector ? gate_all(b, g.value) : gate_columns(b, g.value);
-    Expr gradient;
-    if (b_is_vector) {
-      gradient = outer(g.value, factor);
-    } else {
-      gradient = a_is_vector ? matmul(factor, g.value) : matmul(g.value, transposed(factor));
-    }
-    contribute(node.operands[0], gradient, g.tainted, node.domain);
-  }
-  if (is_wanted(node, 1)) {
-    Expr factor = a;
-    if (must_gate(node, 0, g)) factor = a_is_vector ? gate_all(a, g.value) : gate_rows(a, g.value);
-    Expr gradient;
-    if (a_is_vector) {
-      gradient = outer(factor, g.value);
-    } else {
-      gradient = b_is_vector ? matmul(g.value, factor) : matmul(transposed(factor), g.value);
-    }
-    contribute(node.operands[1], gradient, g.tainted, node.domain);
-  }
+void GradientRules::cumsum_rule(const Node& node) {
+  auto back = [&](Expr x) { return cumsum(x, node.axis, !node.flag); };
+  const Expr untaken = g_.untaken ? eq(back(eq(g_.untaken, 0.0)), 0.0) : Expr{};
+  contribute(node.operands[0], back(g_.value), untaken, node.domain);
 }
 
-void GradientRules::outer_rule(const Node& node, const Adjoint& g) {
-  const Expr a = value(node.operands[0]);
-  const Expr b = value(node.operands[1]);
-  if (is_wanted(node, 0)) {
-    const Expr factor = must_gate(node, 1, g) ? gate_columns(b, g.value) : b;
-    contribute(node.operands[0], matmul(g.value, factor), g.tainted, node.domain);
-  }
-  if (is_wanted(node, 1)) {
-    const Expr factor = must_gate(node, 0, g) ? gate_rows(a, g.value) : a;
-    contribute(node.operands[1], matmul(factor, g.value), g.tainted, node.domain);
-  }
-}
-
-void GradientRules::linear_rule(const Node& node, const Adjoint& g) {
-  const Expr x = value(node.operands[0]);
-  const Expr w = value(node.operands[1]);
-  contribute(node.operands[0], linear(g.value, w, !node.flag), g.tainted, node.domain);
-  if (!is_wanted(node, 1)) return;
-  Expr factor = x;
-  if (must_gate(node, 0, g)) factor = x.shape().rank() == 1 ? gate_all(x, g.value) : gate_rows(x, g.value);
-  const Expr left = node.flag ? factor : g.value;
-  const Expr right = node.flag ? g.value : factor;
-  Expr gradient;
-  if (node.domain != Domain::Once) {
-    gradient = accumulate_outer(left, right, node.domain);
-  } else {
-    gradient = x.shape().rank() == 1 ? outer(left, right) : matmul(transposed(left), right);
-  }
-  adjoints_.add(node.operands[1], {gradient, g.tainted});
-}
-
-void GradientRules::accumulate_outer_rule(const Node& node, const Adjoint& g) {
-  const Domain from = summed_from(node);
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!is_wanted(node, i)) continue;
-    const Expr other = value(node.operands[1 - i]);
-    const Expr factor = must_gate(node, 1 - i, g) ? gate_all(other, g.value) : other;
-    contribute(node.operands[i], linear(factor, g.value, i == 1), g.tainted, from);
-  }
-}
-
-Expr GradientRules::substitute_placeholder(NodeId gradient, std::int32_t index, Expr g) {
+Expr GradientRules::substitute_placeholder(NodeId gradient, std::int32_t index) {
   std::vector<bool> depends(primal_.size(), false);
   for (NodeId id = 0; id <= gradient; ++id) {
     const Node& node = primal_[id];
@@ -236,29 +185,27 @@ Expr GradientRules::substitute_placeholder(NodeId gradient, std::int32_t index, 
     for (NodeId operand : node.operands) depends[id] = depends[id] || depends[operand];
   }
   auto substitute = [&](Graph&, const Node& node, NodeId id) {
-    if (node.op == Op::Placeholder && node.index == index) return g.id;
+    if (node.op == Op::Placeholder && node.index == index) return g_.value.id;
     return depends[id] ? kNoNode : map_[id];
   };
   return {&target_, rebuild(primal_, {gradient}, target_, substitute)[gradient]};
 }
 
-void GradientRules::with_grad_rule(const Node& node, const Adjoint& g) {
+void GradientRules::with_grad_rule(const Node& node) {
   const std::size_t count = node.operands.size() / 2;
   for (std::size_t i = 1; i <= count; ++i) {
     if (!is_wanted(node, i)) continue;
     const Shape& shape = primal_[node.operands[i]].shape;
-    Expr gradient = substitute_placeholder(node.operands[count + i], node.index, g.value);
+    Expr gradient = substitute_placeholder(node.operands[count + i], node.index);
     Shape joined;
     if (!broadcast_shapes(gradient.shape(), shape, joined)) {
       throw CompileError("the gradient of argument " + std::to_string(i) + " has shape " + gradient.shape().str() +
                          ", which does not fit the argument's " + shape.str());
     }
     gradient = sum_to(broadcast_to(gradient, joined), shape);
-    if (g.tainted) {
-      const Expr untouched = g.value.shape() == shape ? eq(g.value, 0.0) : eq(largest(g.value, 0), 0.0);
-      gradient = where(untouched, 0.0, gradient);
-    }
-    contribute(node.operands[i], gradient, g.tainted, node.domain);
+    Expr untaken = g_.untaken;
+    if (untaken && !(untaken.shape() == shape)) untaken = broadcast_to(untaken_all(), shape);
+    contribute(node.operands[i], untaken ? zero_where(untaken, gradient) : gradient, untaken, node.domain);
   }
 }
 

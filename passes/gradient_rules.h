@@ -13,38 +13,54 @@ class GradientRules {
   /// `primal` is differentiated; `map` says, by id of `primal`, where its values are in `target`, which receives the
   /// adjoints. Contributions go to `adjoints`, and only to nodes that are marked in `wanted`.
   GradientRules(const Graph& primal, Graph& target, const std::vector<NodeId>& map, const std::vector<bool>& wanted,
-                Adjoints& adjoints)
-      : primal_(primal), target_(target), map_(map), wanted_(wanted), adjoints_(adjoints) {}
+                Adjoints& adjoints);
 
   /// Adds the contributions of node `id`, whose adjoint is `g`.
   void propagate(NodeId id, const Adjoint& g);
 
  private:
   /// A contribution to the adjoint of an operand, made for each step or sample that `from` has: where the operand has
-  /// fewer, they are summed at this point.
-  void contribute(NodeId operand, Expr value, bool tainted, Domain from);
+  /// fewer, they are summed at this point. `untaken` is not read where g_ is not conditional.
+  void contribute(NodeId operand, Expr value, Expr untaken, Domain from);
 
-  void elementwise_rule(const Node& node, Expr y, const Adjoint& g);
-  void view_rule(const Node& node, const Adjoint& g);
-  void concat_rule(const Node& node, const Adjoint& g);
-  void reduction_rule(const Node& node, Expr y, const Adjoint& g);
-  void matmul_rule(const Node& node, const Adjoint& g);
-  void outer_rule(const Node& node, const Adjoint& g);
-  void linear_rule(const Node& node, const Adjoint& g);
-  void accumulate_outer_rule(const Node& node, const Adjoint& g);
-  void with_grad_rule(const Node& node, const Adjoint& g);
-  Expr substitute_placeholder(NodeId gradient, std::int32_t index, Expr g);
+  void elementwise_rule(const Node& node, Expr y);
+  void view_rule(const Node& node);
+  void concat_rule(const Node& node);
+  void broadcast_rule(const Node& node);
+  void reduction_rule(const Node& node, Expr y);
+  void cumsum_rule(const Node& node);
+  void with_grad_rule(const Node& node);
+  Expr substitute_placeholder(NodeId gradient, std::int32_t index);
+
+  // gradient_rules_products.cpp
+  void product_rule(const Node& node);
+  void matmul_rule(const Node& node);
+  void outer_rule(const Node& node);
+  void linear_rule(const Node& node);
+  void accumulate_outer_rule(const Node& node);
+  /// `factor`, which multiplies the adjoint, but 0 in the rows (elements, where it is a vector) that meet only what is
+  /// not taken.
+  Expr gate_rows(Expr factor);
+  Expr gate_columns(Expr factor);
+  Expr gate_all(Expr factor);
+  Expr gate(Expr factor, Expr untaken);
+  /// Whether each row, each column, all of the adjoint is not taken.
+  Expr untaken_rows() const;
+  Expr untaken_columns() const;
+  Expr untaken_all() const;
 
   Expr value(NodeId id) const { return {&target_, map_[id]}; }
   bool is_wanted(const Node& node, std::size_t operand) const { return wanted_[node.operands[operand]]; }
-  /// True where a factor may be NaN or infinite while the adjoint that multiplies it is 0 because of a `where`.
-  bool must_gate(const Node& node, std::size_t operand, const Adjoint& g) const;
+  /// 0 where the condition holds, else `value`, through which derivatives pass as the condition tells.
+  Expr zero_where(Expr untaken, Expr value);
 
   const Graph& primal_;
   Graph& target_;
   const std::vector<NodeId>& map_;
   const std::vector<bool>& wanted_;
   Adjoints& adjoints_;
+  std::int32_t next_placeholder_ = 0;
+  Adjoint g_;  // of the node at hand
 };
 
 }  // namespace cellfuse
