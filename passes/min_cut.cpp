@@ -63,24 +63,37 @@ void MinCut::push_along_levels(int source, int sink) {
   }
 }
 
-std::vector<bool> MinCut::sink_side(int source, int sink) {
+void MinCut::push_all(int source, int sink) {
   while (find_levels(source, sink)) {
     next_.assign(edges_of_.size(), 0);
     push_along_levels(source, sink);
   }
-  std::vector<bool> reaches(edges_of_.size(), false);
-  reaches[static_cast<std::size_t>(sink)] = true;
-  std::vector<int> queue{sink};
+}
+
+std::vector<bool> MinCut::connected(int start, bool against) const {
+  std::vector<bool> reached(edges_of_.size(), false);
+  reached[static_cast<std::size_t>(start)] = true;
+  std::vector<int> queue{start};
   for (std::size_t i = 0; i < queue.size(); ++i) {
     for (int index : edges_of_[static_cast<std::size_t>(queue[i])]) {
-      const Edge& back = edges_[static_cast<std::size_t>(index)];
-      const bool open = edges_[static_cast<std::size_t>(index) ^ 1U].left > 0;
-      if (!open || reaches[static_cast<std::size_t>(back.to)]) continue;
-      reaches[static_cast<std::size_t>(back.to)] = true;
-      queue.push_back(back.to);
+      const auto edge = static_cast<std::size_t>(index);
+      const int to = edges_[edge].to;
+      if (edges_[against ? edge ^ 1U : edge].left == 0 || reached[static_cast<std::size_t>(to)]) continue;
+      reached[static_cast<std::size_t>(to)] = true;
+      queue.push_back(to);
     }
   }
-  return reaches;
+  return reached;
+}
+
+std::vector<bool> MinCut::sink_side(int source, int sink) {
+  push_all(source, sink);
+  return connected(sink, true);
+}
+
+std::vector<bool> MinCut::source_side(int source, int sink) {
+  push_all(source, sink);
+  return connected(source, false);
 }
 
 }  // namespace cellfuse

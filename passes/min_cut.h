@@ -16,6 +16,8 @@ class MinCut {
 
   /// For each node whether it is on the sink's side of the minimum cut closest to the sink.
   std::vector<bool> sink_side(int source, int sink);
+  /// For each node whether it is on the source's side of the minimum cut closest to the source.
+  std::vector<bool> source_side(int source, int sink);
 
  private:
   struct Edge {
@@ -23,6 +25,9 @@ class MinCut {
     std::int64_t left;  ///< capacity not used up; the edge at index ^ 1 goes the other way
   };
 
+  void push_all(int source, int sink);
+  /// Nodes on a path with capacity left from `start`, or to it when `against` the edges.
+  std::vector<bool> connected(int start, bool against) const;
   bool find_levels(int source, int sink);
   void push_along_levels(int source, int sink);
 

@@ -1,0 +1,37 @@
+#include "passes/combine_gemms.h"
+
+#include <fmt/format.h>
+
+#include "passes/simplify.h"
+#include "passes/split_time.h"
+
+namespace cellfuse {
+
+namespace {
+
+int products_in(const Cell& cell) {
+  const std::vector<bool> live = reachable(cell.graph, cell.roots());
+  int count = 0;
+  for (NodeId id = 0; id < cell.graph.size(); ++id) {
+    const Node& node = cell.graph[id];
+    const bool product = (node.op == Op::Linear && node.domain == Domain::Step) || node.op == Op::AccumulateOuter;
+    if (live[id] && product) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Sequence combine_gemms(const Sequence& sequence) {
+  constexpr Cell (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products};
+  std::vector<std::string> reasons = sequence.reasons;
+  Sequence result = sequence;
+  for (auto* part : kParts) result = place_in_time(simplify(part(result)));
+  const int before = products_in(sequence.cell);
+  const int after = products_in(result.cell);
+  if (after < before) reasons.push_back(fmt::format("{} products with matrices were combined to {}", before, after));
+  result.reasons = std::move(reasons);
+  return result;
+}
+
+}  // namespace cellfuse

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "ir/sequence.h"
+
+namespace cellfuse {
+
+/// Makes few large products with matrices out of many small ones, in the same phase and with no more arithmetic:
+/// - a sum of products is one product, with operands side by side and matrices side by side: `U @ h + V @ c` (only in
+///   the loop, where each call counts, or where the operands are computed anyway);
+/// - products of the same operand are one product, with matrices on top of each other: `Ui @ h`, `Uf @ h`;
+/// - sums over steps of outer products that share an operand are one, with the other operands side by side.
+/// Afterwards the gates of a cell are one product.
+Sequence combine_gemms(const Sequence& sequence);
+
+// The three parts, each on a placed cell.
+Cell combine_sums(const Sequence& sequence);
+Cell stack_rows(const Sequence& sequence);
+Cell stack_outer_products(const Sequence& sequence);
+
+}  // namespace cellfuse
