@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "ir/utf8.h"
+
 namespace cellfuse {
 
 namespace {
@@ -17,24 +19,6 @@ struct Printable {
   std::string text;
   std::vector<std::size_t> column_of_byte;  // of the original; one more entry for the end
 };
-
-/// Bytes of the well-formed UTF-8 sequence at `at`, or 0.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned lead = byte(at);
-  const std::size_t length = lead < 0x80                   ? 1
-                             : lead >= 0xF0 && lead < 0xF5 ? 4
-                             : lead >= 0xE0 && lead < 0xF0 ? 3
-                             : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                           : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0U) != 0x80U) return 0;
-  }
-  const unsigned second = byte(at + 1);
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool beyond = (lead == 0xED && second >= 0xA0) || (lead == 0xF4 && second >= 0x90);
-  return overlong || beyond ? 0 : length;
-}
 
 /// Tabs become blanks, control characters and broken UTF-8 become `<XX>`.
 Printable printable(std::string_view line) {

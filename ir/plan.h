@@ -51,7 +51,7 @@ struct Buffer {
   int panel = 0;            ///< width of a panel for Order::Panels
   std::int64_t offset = 0;  ///< in the arena of its class (see Arena), bytes per unit; set by place_buffers
   int first_use = 0;        ///< position of the first and last stage that touch it, counted through the whole plan
-  int last_use = 0;
+  int last_use = -1;        ///< -1: not used, or not placed yet
 
   std::int64_t elements() const;  ///< per unit (step and sample), with padding of the order
   std::int64_t bytes() const;     ///< per unit

@@ -24,12 +24,30 @@ std::string_view element_of(const Buffer& buffer) {
   return buffer.space == Space::StepIndex ? "int32" : info(buffer.dtype).name;
 }
 
+void add_stored(const std::vector<Stage>& stages, std::vector<NodeId>& values) {
+  for (const Stage& stage : stages) {
+    if (const auto* kernel = std::get_if<Kernel>(&stage)) {
+      for (const Store& store : kernel->stores) values.push_back(store.node);
+    } else if (const auto* loop = std::get_if<TimeLoop>(&stage)) {
+      add_stored(loop->body, values);
+    }
+  }
+}
+
+/// What the roots of the interface need, and what kernels store beside.
+std::vector<NodeId> stored_values(const Plan& plan) {
+  std::vector<NodeId> values = plan.interface.roots();
+  for (const auto* stages : {&plan.once, &plan.begin, &plan.chunk, &plan.end, &plan.finish})
+    add_stored(*stages, values);
+  return values;
+}
+
 class PlanPrinter {
  public:
   explicit PlanPrinter(const Plan& plan)
       : plan_(plan),
         graph_(plan.interface.graph),
-        names_(plan.interface, reachable(plan.interface.graph, plan.interface.roots())) {}
+        names_(plan.interface, reachable(plan.interface.graph, stored_values(plan))) {}
 
   std::string run() {
     text_ = fmt::format("plan {} for {}, {}\n", plan_.name, plan_.target.name, info(plan_.dtype).name);
@@ -101,12 +119,15 @@ class PlanPrinter {
     for (const Carried& carried : loop.carried) {
       text_ += fmt::format("{}  carry {} -> {}\n", indent, buffer(carried.buffers[0]), buffer(carried.buffers[1]));
     }
+    in_loop_ = true;
     list(loop.body, indent + "  ");
+    in_loop_ = false;
   }
 
   void show(const Kernel& kernel, const std::string& indent) {
-    constexpr std::string_view kRows[] = {"once", "for each sample", "for each sample and step"};
-    text_ += fmt::format("{}kernel {}, {}\n", indent, kernel.name, kRows[static_cast<std::size_t>(kernel.domain)]);
+    std::string_view rows = kernel.domain == Domain::Once ? "once" : "for each sample";
+    if (kernel.domain == Domain::Step && !in_loop_) rows = "for each sample and step";
+    text_ += fmt::format("{}kernel {}, {}\n", indent, kernel.name, rows);
     for (const Load& load : kernel.loads) {
       if (plan_.buffers[static_cast<std::size_t>(load.buffer)].space == Space::Scratch) continue;
       text_ += fmt::format("{}  load  {} from {}{}\n", indent, names_[load.node], buffer(load.buffer),
@@ -171,6 +192,7 @@ class PlanPrinter {
   const Graph& graph_;
   ValueNames names_;
   std::string text_;
+  bool in_loop_ = false;
 };
 
 }  // namespace

@@ -19,9 +19,12 @@ std::string PlanBuffers::value_name(NodeId id) const {
   if (!graph_.name(id).empty()) return graph_.name(id);
   const Node& node = graph_[id];
   auto index = static_cast<std::size_t>(node.index);
-  if (node.op == Op::Input) return sequence_.cell.inputs[index].name + "_rows";
-  if (node.op == Op::State) return sequence_.cell.states[index].name + "_steps";
-  if (node.op == Op::Param) return sequence_.cell.params[index].name + "_copy";
+  if (node.op == Op::Input) return sequence_.cell.inputs[index].name;
+  if (node.op == Op::State) return sequence_.cell.states[index].name;
+  if (node.op == Op::Param) return sequence_.cell.params[index].name;
+  if (node.op == Op::Linear) return value_name(node.operands[1]) + "_" + value_name(node.operands[0]);
+  if (node.op == Op::AccumulateOuter) return "sum_" + value_name(node.operands[0]) + "_" + value_name(node.operands[1]);
+  if (node.op == Op::Accumulate) return "sum_" + value_name(node.operands[0]);
   return std::string(name(node.op));
 }
 
@@ -96,7 +99,8 @@ int PlanBuffers::home(NodeId id) {
   Place place = place_of(sequence_, id);
   bool rows = node.domain == Domain::Step && place.in_chunk();
   bool time = rows && (place.section != Place::Step || values_.crossing[id]);
-  return get({Space::Workspace, index, 0}, value_name(id), compute_, time, node.domain != Domain::Once, node.shape);
+  std::string name = value_name(id) + (is_source(graph_, id) ? "_copy" : "");
+  return get({Space::Workspace, index, 0}, name, compute_, time, node.domain != Domain::Once, node.shape);
 }
 
 int PlanBuffers::sink(const Sink& sink) {
