@@ -45,7 +45,7 @@ Expr argmax_onehot(Expr x, int axis) {
 
 Expr norm2(Expr x, int axis) {
   Expr squares = sum(square(x), axis);
-  return where(gt(squares, 0.0), sqrt(squares), squares);
+  return where(gt(squares, 0.0), sqrt(squares), detach(squares));
 }
 
 Expr layer_norm(Expr x, std::optional<Expr> gain, std::optional<Expr> bias, double eps, int axis) {

@@ -15,7 +15,7 @@ Expr mean(Expr x, int axis);
 Expr softmax(Expr x, int axis);
 /// 1 at the first largest element, else 0.
 Expr argmax_onehot(Expr x, int axis);
-/// Euclidean norm; its derivative at 0 is 0.
+/// Euclidean norm; its derivatives at 0 are 0.
 Expr norm2(Expr x, int axis);
 /// Ba et al. arXiv 1607.06450, biased variance, eps under the root.
 Expr layer_norm(Expr x, std::optional<Expr> gain, std::optional<Expr> bias, double eps, int axis);

@@ -62,7 +62,8 @@ void GradientRules::contribute(NodeId operand, Expr value, Expr untaken, Domain 
 Expr GradientRules::zero_where(Expr untaken, Expr value) {
   const Expr gated = where(untaken, 0.0, value);
   if (!g_.summed) return gated;
-  // The condition is only known after the last step; a derivative that took it into account could not be computed.
+  // The condition is known only after the last step, so a second derivative that took it into account could not be
+  // computed in one loop: it passes as if all were taken, which differs only where `value` is NaN or infinite.
   const std::int32_t index = next_placeholder_++;
   return with_grad(gated, {value}, {leaf(target_, Op::Placeholder, index, value.shape())}, index);
 }
