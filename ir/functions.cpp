@@ -12,6 +12,8 @@ Expr along(Expr vector, const Shape& shape, int axis) {
   return vector;
 }
 
+Operand one_minus(const Operand& p) { return p.expr ? Operand(1.0 - p) : Operand(1.0 - p.value); }
+
 }  // namespace
 
 Expr restore_axis(Expr reduced, const Shape& shape, int axis) {
@@ -91,14 +93,14 @@ Expr eye(Graph& graph, const Extent& n) {
 Expr dropout(Expr x, Operand p, bool shared, std::int32_t site) {
   bool per_sample = x.node().domain != Domain::Once;
   Expr u = random(*x.graph, site, x.shape(), shared, per_sample);
-  Expr kept = where(ge(u, p), x / (Operand(1.0) - p), 0.0);
+  Expr kept = where(ge(u, p), x / one_minus(p), 0.0);
   return where(leaf(*x.graph, Op::Training, 0, {}), kept, x);
 }
 
 Expr zoneout(Expr fresh, Expr old, Operand p, std::int32_t site) {
   Expr u = random(*fresh.graph, site, fresh.shape(), false, true);
   Expr drawn = where(lt(u, p), old, fresh);
-  Expr expected = p * old + (Operand(1.0) - p) * fresh;
+  Expr expected = p * old + one_minus(p) * fresh;
   return where(leaf(*fresh.graph, Op::Training, 0, {}), drawn, expected);
 }
 
