@@ -11,6 +11,9 @@ Sequence split_time(const Cell& cell);
 /// state and the rest, and a product of which a slice feeds no state into one for that slice and the rest.
 Cell divide_products(const Cell& cell);
 
+/// Leaves all work of a step in the loop, as an interpreter would: for comparison.
+Sequence keep_in_loop(const Cell& cell);
+
 /// The placement alone.
 Sequence place_in_time(const Cell& cell);
 
