@@ -45,7 +45,8 @@ Cell add_resets(const Cell& cell) {
   Cell result = open;
   result.graph = Graph();
   const auto index = static_cast<std::int32_t>(result.inputs.size());
-  result.inputs.push_back({unused_name(result.inputs, "reset"), {}, InputRole::Reset, {}});
+  result.inputs.push_back(
+      {unused_name("reset", result.inputs, result.states, result.params), {}, InputRole::Reset, {}});
   const Expr reset = leaf(result.graph, Op::Input, index, {});
   auto copy = [](Graph&, const Node&, NodeId) { return kNoNode; };
   const std::vector<NodeId> start_map = rebuild(open.graph, starts, result.graph, copy);

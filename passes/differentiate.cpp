@@ -55,6 +55,9 @@ class Differentiator {
  private:
   void declare();
   void declare_results();
+  std::string declared_name(const std::string& name) const {
+    return unused_name(name, result_.inputs, result_.params, result_.states);
+  }
   void copy_primal();
   NodeId copy_node(Graph& target, const Node& node) const;
   void find_wanted();
@@ -89,20 +92,21 @@ void Differentiator::declare() {
   result_.params = cell_.params;
   first_record_ = static_cast<std::int32_t>(result_.inputs.size());
   for (const CellState& state : cell_.states) {
-    result_.inputs.push_back({unused_name(result_.inputs, state.name), state.shape, InputRole::Record, state.span});
-    result_.states.push_back(
-        {unused_name(result_.states, "d_" + state.name), state.shape, kNoNode, kNoNode, state.span});
-    result_.sample_inputs.push_back({unused_name(result_.sample_inputs, state.name), state.shape});
+    result_.inputs.push_back({declared_name(state.name), state.shape, InputRole::Record, state.span});
+    result_.sample_inputs.push_back({unused_name(state.name, result_.sample_inputs), state.shape});
+  }
+  for (const CellState& state : cell_.states) {
+    result_.states.push_back({declared_name("d_" + state.name), state.shape, kNoNode, kNoNode, state.span});
   }
   first_output_grad_ = static_cast<std::int32_t>(result_.inputs.size());
   for (const CellOutput& output : cell_.outputs) {
     if (output.role != OutputRole::Data) continue;
+    const std::string name = declared_name("d_output_" + output.name);
     const Shape& shape = primal_[output.node].shape;
-    result_.inputs.push_back(
-        {unused_name(result_.inputs, "d_" + output.name), shape, InputRole::OutputGrad, primal_.span(output.node)});
+    result_.inputs.push_back({name, shape, InputRole::OutputGrad, primal_.span(output.node)});
   }
   for (const CellSampleInput& input : cell_.sample_inputs) {
-    result_.sample_inputs.push_back({unused_name(result_.sample_inputs, input.name), input.shape});
+    result_.sample_inputs.push_back({unused_name(input.name, result_.sample_inputs), input.shape});
   }
   declare_results();
 }
@@ -112,10 +116,11 @@ void Differentiator::declare_results() {
   first_sample_seed_ = states() + static_cast<std::int32_t>(result_.sample_inputs.size());
   for (const CellResult& result : cell_.results) {
     const Shape& shape = primal_[result.node].shape;
+    const std::string name = "d_result_" + result.name;
     if (result.domain == Domain::Once) {
-      result_.params.push_back({unused_name(result_.params, "d_" + result.name), shape, true, {}});
+      result_.params.push_back({declared_name(name), shape, true, {}});
     } else {
-      result_.sample_inputs.push_back({unused_name(result_.sample_inputs, "d_" + result.name), shape});
+      result_.sample_inputs.push_back({unused_name(name, result_.sample_inputs), shape});
     }
   }
 }
@@ -231,11 +236,11 @@ void Differentiator::hand_out() {
   for (std::size_t i = 0; i < cell_.inputs.size(); ++i) {
     const CellInput& input = cell_.inputs[i];
     if (input.role == InputRole::Reset) continue;
-    const std::string name = unused_name(result_.outputs, "d_" + input.name);
+    const std::string name = unused_name("d_" + input.name, result_.outputs);
     result_.outputs.push_back({name, gradient_of(Op::Input, i, input.shape).id, OutputRole::Data});
   }
   auto add_result = [&](const std::string& name, Expr value, Domain domain) {
-    result_.results.push_back({unused_name(result_.results, "d_" + name), value.id, domain});
+    result_.results.push_back({unused_name("d_" + name, result_.results), value.id, domain});
   };
   for (std::size_t i = 0; i < cell_.params.size(); ++i) {
     const CellParam& param = cell_.params[i];

@@ -1,21 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace cellfuse {
 
-/// `name`, or `name_2`, `name_3`, ... where a declaration of `list` is called so.
-template <typename Declaration>
-std::string unused_name(const std::vector<Declaration>& list, const std::string& name) {
-  auto taken = [&list](const std::string& candidate) {
-    for (const Declaration& declaration : list) {
-      if (declaration.name == candidate) return true;
-    }
-    return false;
+/// `name`, or `name_2`, `name_3`, ... where a declaration of one of the `lists` is called so.
+template <typename... Lists>
+std::string unused_name(const std::string& name, const Lists&... lists) {
+  auto among = [](const auto& list, const std::string& candidate) {
+    return std::ranges::any_of(list, [&candidate](const auto& declaration) { return declaration.name == candidate; });
   };
   std::string candidate = name;
-  for (int number = 2; taken(candidate); ++number) candidate = name + "_" + std::to_string(number);
+  for (int number = 2; (among(lists, candidate) || ...); ++number) candidate = name + "_" + std::to_string(number);
   return candidate;
 }
 

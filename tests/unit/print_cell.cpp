@@ -96,26 +96,26 @@ TEST_CASE("every kind of value has a text") {
   verify(maker.cell());
   const std::string text = print(add_resets(maker.cell()));
   for (const std::string part : {"with_grad.0(",
-                           " <- gradient.0)",
-                           "random.2([3], shared by steps)",
-                           "random.3([3], shared by samples)",
-                           "linear(w, ",
-                           ", w)",
-                           "cumsum(",
-                           ", axis=0, from the end)",
-                           "full([2, 1], 2)",
-                           "axes=[1])",
-                           "x[:, 1:2]",
-                           "; steps)",
-                           "; samples)",
-                           "; steps, samples)",
-                           "final(s)",
-                           "given(s)",
-                           "initial(s)",
-                           "where(",
-                           "broadcast(t, [3], axes=[])",
-                           "reset  # reset flag",
-                           "start s = "}) {
+                                 " <- gradient.0)",
+                                 "random.2([3], shared by steps)",
+                                 "random.3([3], shared by samples)",
+                                 "linear(w, ",
+                                 ", w)",
+                                 "cumsum(",
+                                 ", axis=0, from the end)",
+                                 "full([2, 1], 2)",
+                                 "axes=[1])",
+                                 "x[:, 1:2]",
+                                 "; steps)",
+                                 "; samples)",
+                                 "; steps, samples)",
+                                 "final(s)",
+                                 "given(s)",
+                                 "initial(s)",
+                                 "where(",
+                                 "broadcast(t, [3], axes=[])",
+                                 "reset  # reset flag",
+                                 "start s = "}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }
@@ -124,9 +124,10 @@ TEST_CASE("every kind of value has a text") {
 TEST_CASE("a derivative as text") {
   const std::string text = print(differentiate(small_cell()));
   for (const std::string part :
-       {"cell small_backward(H=4, I=3) backward {", "input  h[H]  # recorded", "input  d_h[H]  # gradient of an output",
-        "input  d_total  # gradient of an output", "  sample h[H]\n", "  d_h' = ", "output d_x[I] = ",
-        "result d_W[2*H, I] = ", "result d_h[H] = 0", ": [2*H, I] once = accumulate("}) {
+       {"cell small_backward(H=4, I=3) backward {", "input  h[H]  # recorded",
+        "input  d_output_h[H]  # gradient of an output", "input  d_output_total  # gradient of an output",
+        "  sample h[H]\n", "  d_h' = ", "output d_x[I] = ", "result d_W[2*H, I] = ", "result d_h[H] = 0",
+        ": [2*H, I] once = accumulate("}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }

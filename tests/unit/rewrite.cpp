@@ -93,6 +93,6 @@ TEST_CASE("annotations disappear, values stay") {
 
 TEST_CASE("unused names") {
   const std::vector<CellInput> inputs{{"a", {}, InputRole::Data, {}}, {"a_2", {}, InputRole::Data, {}}};
-  CHECK(unused_name(inputs, "b") == "b");
-  CHECK(unused_name(inputs, "a") == "a_3");
+  CHECK(unused_name("b", inputs) == "b");
+  CHECK(unused_name("a", inputs) == "a_3");
 }
