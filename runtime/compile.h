@@ -12,6 +12,8 @@
 #include "ir/cell.h"
 #include "ir/dim.h"
 #include "ir/dtype.h"
+#include "passes/choose_saved.h"
+#include "passes/pass_manager.h"
 #include "runtime/executable.h"
 
 namespace cellfuse {
@@ -41,36 +43,23 @@ struct CellTemplate {
   std::function<Cell(const DimBinding& dims, const ConstantBinding& constants)> build;
 };
 
-/// What backward may be given up for memory.
-enum class MemoryMode : std::uint8_t { Fast, Balanced, Small };
-
-std::optional<MemoryMode> memory_mode_from_name(std::string_view name);
-
-/// Looking at the passes at work.
-struct PassDebugging {
-  std::vector<std::string> print_after;         ///< names of passes, or `all`
-  bool print_changed = false;                   ///< print after each pass that changed something
-  std::function<void(std::string_view)> print;  ///< where to; default: stderr
-  std::optional<bool> verify;                   ///< after each pass; default: in debug builds
-  std::string reproducer_folder;                ///< where a failing pass leaves its input; empty: nowhere
-};
-
 struct CompileOptions {
   DimBinding dims;            ///< those not given stay open until the first call
   ConstantBinding constants;  ///< those not given have their defaults
   DType dtype = DType::Float32;
   bool inference = true;  ///< compile the program of `forward`
   bool training = true;   ///< compile those of `forward_training` and `backward`
+  bool resets = true;     ///< calls may reset states in mid-sequence
   /// Params, inputs and states whose gradients `backward` computes; std::nullopt: all.
   std::optional<std::vector<std::string>> gradients;
-  std::optional<MemoryMode> memory;  ///< default: balanced
+  MemoryMode memory = MemoryMode::Balanced;
   std::string device = "cpu";
   std::string target;                ///< what to plan for; default: the device. A program for another machine can be
                                      ///< looked at but not run
   int threads = 0;                   ///< 0: $CELLFUSE_THREADS, else one for each core this process may use
   std::int64_t workspace_limit = 0;  ///< bytes; 0: $CELLFUSE_WORKSPACE_MB, else 256 MB. Work outside the loop is done
                                      ///< in chunks of time within it
-  bool precise = false;  ///< no approximate activations or 16-bit sums, in no dtype
+  bool precise = false;              ///< no approximate activations or 16-bit sums, in no dtype
 
   // Off: what each is worth.
   bool fusion = true;
@@ -78,7 +67,9 @@ struct CompileOptions {
   bool gemm_combining = true;
   bool layout = true;
 
-  PassDebugging debugging;
+  /// Looking at the passes. Where `print_after` and the like are empty: $CELLFUSE_PRINT_AFTER, $CELLFUSE_REPRODUCER;
+  /// text goes to stderr unless `print` is set.
+  PassManagerOptions debugging;
 };
 
 /// All four ablation switches off: one kernel an operation, the way frameworks run by default.

@@ -144,6 +144,7 @@ class Executable {
   explicit Executable(std::shared_ptr<Impl> impl) noexcept;
 
  private:
+  Impl& impl() const;
   std::shared_ptr<Impl> impl_;
 };
 
