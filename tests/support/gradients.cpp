@@ -83,17 +83,20 @@ Gradients sort_gradients(const Cell& cell, const RunResults& backward) {
   return result;
 }
 
-Gradients gradients(const Cell& cell, const RunArguments& arguments, const Weights& weights) {
+Gradients gradients(const Cell& cell, const Cell& derivative, const RunArguments& arguments, const Weights& weights) {
   const RunResults forward = interpret(cell, arguments);
-  const Cell derivative = differentiate(cell);
-  verify(derivative);
   return sort_gradients(cell, interpret(derivative, backward_arguments(cell, arguments, forward, weights)));
 }
 
-double gradient_loss(const Cell& cell, const RunArguments& arguments, const Weights& weights,
-                     const Gradients& directions) {
-  const Gradients g = gradients(cell, arguments, weights);
-  return dot(g.inputs, directions.inputs) + dot(g.params, directions.params) + dot(g.initial, directions.initial);
+Gradients gradients(const Cell& cell, const RunArguments& arguments, const Weights& weights) {
+  const Cell derivative = differentiate(cell);
+  verify(derivative);
+  return gradients(cell, derivative, arguments, weights);
+}
+
+double dot(const Gradients& gradients, const Gradients& directions) {
+  return dot(gradients.inputs, directions.inputs) + dot(gradients.params, directions.params) +
+         dot(gradients.initial, directions.initial);
 }
 
 Gradients double_gradients(const Cell& cell, const RunArguments& arguments, const Weights& weights,

@@ -33,14 +33,14 @@ RunArguments backward_arguments(const Cell& cell, const RunArguments& arguments,
 Gradients sort_gradients(const Cell& cell, const RunResults& backward);
 
 /// Runs `cell` and its derivative.
+Gradients gradients(const Cell& cell, const Cell& derivative, const RunArguments& arguments, const Weights& weights);
 Gradients gradients(const Cell& cell, const RunArguments& arguments, const Weights& weights);
 
-/// A scalar function of the gradients of a loss: the sum of the gradients times `directions`.
-double gradient_loss(const Cell& cell, const RunArguments& arguments, const Weights& weights,
-                     const Gradients& directions);
+/// The sum of all gradients times `directions`: a scalar function of them.
+double dot(const Gradients& gradients, const Gradients& directions);
 
-/// The gradient of `gradient_loss`: differentiates twice, and once more through the states that the first derivative is
-/// given.
+/// The gradient of `dot(gradients(...), directions)`: differentiates twice, and once more through the states that the
+/// first derivative is given.
 Gradients double_gradients(const Cell& cell, const RunArguments& arguments, const Weights& weights,
                            const Gradients& directions);
 
