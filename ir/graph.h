@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -60,7 +61,7 @@ class Graph {
   Span span(NodeId id) const;
 
  private:
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // a node stays where it is when others are added
   std::unordered_multimap<std::size_t, NodeId> index_;
   std::unordered_map<NodeId, std::string> names_;
   std::unordered_map<NodeId, Span> spans_;
