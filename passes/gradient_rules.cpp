@@ -1,10 +1,10 @@
 #include "passes/gradient_rules.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/diagnostic.h"
 #include "ir/functions.h"
-#include "passes/rewrite.h"
 
 namespace cellfuse {
 
@@ -42,8 +42,22 @@ Expr product_of_others(Expr x, int axis) {
 GradientRules::GradientRules(const Graph& primal, Graph& target, const std::vector<NodeId>& map,
                              const std::vector<bool>& wanted, Adjoints& adjoints)
     : primal_(primal), target_(target), map_(map), wanted_(wanted), adjoints_(adjoints) {
-  for (NodeId id = 0; id < primal.size(); ++id) {
-    if (primal[id].op == Op::WithGrad) next_placeholder_ = std::max(next_placeholder_, primal[id].index + 1);
+  find_open_placeholders();
+}
+
+void GradientRules::find_open_placeholders() {
+  open_.resize(primal_.size());
+  for (NodeId id = 0; id < primal_.size(); ++id) {
+    const Node& node = primal_[id];
+    std::vector<std::int32_t>& open = open_[id];
+    if (node.op == Op::Placeholder) open.push_back(node.index);
+    for (NodeId operand : node.operands) open.insert(open.end(), open_[operand].begin(), open_[operand].end());
+    std::ranges::sort(open);
+    const auto repeated = std::ranges::unique(open);
+    open.erase(repeated.begin(), repeated.end());
+    if (node.op != Op::WithGrad) continue;
+    std::erase(open, node.index);
+    next_placeholder_ = std::max(next_placeholder_, node.index + 1);
   }
 }
 
@@ -178,18 +192,31 @@ void GradientRules::cumsum_rule(const Node& node) {
   contribute(node.operands[0], back(g_.value), untaken, node.domain);
 }
 
-Expr GradientRules::substitute_placeholder(NodeId gradient, std::int32_t index) {
-  std::vector<bool> depends(primal_.size(), false);
-  for (NodeId id = 0; id <= gradient; ++id) {
-    const Node& node = primal_[id];
-    depends[id] = node.op == Op::Placeholder && node.index == index;
-    for (NodeId operand : node.operands) depends[id] = depends[id] || depends[operand];
+bool GradientRules::reads(NodeId id, std::int32_t placeholder) const {
+  return std::ranges::binary_search(open_[id], placeholder);
+}
+
+Expr GradientRules::substitute(NodeId gradient, std::int32_t placeholder) {
+  if (!reads(gradient, placeholder)) return value(gradient);
+  std::vector<NodeId> to_visit{gradient};
+  std::map<NodeId, NodeId> replaced;  // in the order of the graph: operands first
+  while (!to_visit.empty()) {
+    const NodeId id = to_visit.back();
+    to_visit.pop_back();
+    if (!replaced.emplace(id, kNoNode).second) continue;
+    for (NodeId operand : primal_[id].operands) {
+      if (reads(operand, placeholder)) to_visit.push_back(operand);
+    }
   }
-  auto substitute = [&](Graph&, const Node& node, NodeId id) {
-    if (node.op == Op::Placeholder && node.index == index) return g_.value.id;
-    return depends[id] ? kNoNode : map_[id];
-  };
-  return {&target_, rebuild(primal_, {gradient}, target_, substitute)[gradient]};
+  for (auto& [id, result] : replaced) {
+    Node node = primal_[id];
+    for (NodeId& operand : node.operands) operand = reads(operand, placeholder) ? replaced.at(operand) : map_[operand];
+    result = node.op == Op::Placeholder ? g_.value.id : target_.add(std::move(node));
+    check_internal(target_[result].shape == primal_[id].shape, "GradientRules",
+                   "an incoming gradient has another shape");
+    if (!primal_.name(id).empty()) target_.set_name(result, primal_.name(id));
+  }
+  return {&target_, replaced.at(gradient)};
 }
 
 void GradientRules::with_grad_rule(const Node& node) {
@@ -197,7 +224,7 @@ void GradientRules::with_grad_rule(const Node& node) {
   for (std::size_t i = 1; i <= count; ++i) {
     if (!is_wanted(node, i)) continue;
     const Shape& shape = primal_[node.operands[i]].shape;
-    Expr gradient = substitute_placeholder(node.operands[count + i], node.index);
+    Expr gradient = substitute(node.operands[count + i], node.index);
     Shape joined;
     if (!broadcast_shapes(gradient.shape(), shape, joined)) {
       throw CompileError("the gradient of argument " + std::to_string(i) + " has shape " + gradient.shape().str() +

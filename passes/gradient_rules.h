@@ -30,7 +30,10 @@ class GradientRules {
   void reduction_rule(const Node& node, Expr y);
   void cumsum_rule(const Node& node);
   void with_grad_rule(const Node& node);
-  Expr substitute_placeholder(NodeId gradient, std::int32_t index);
+  void find_open_placeholders();
+  bool reads(NodeId id, std::int32_t placeholder) const;
+  /// A user's gradient with the adjoint of the node at hand in the place of its placeholder.
+  Expr substitute(NodeId gradient, std::int32_t placeholder);
 
   // gradient_rules_products.cpp
   void product_rule(const Node& node);
@@ -59,6 +62,7 @@ class GradientRules {
   const std::vector<NodeId>& map_;
   const std::vector<bool>& wanted_;
   Adjoints& adjoints_;
+  std::vector<std::vector<std::int32_t>> open_;  // by node of the primal: placeholders that its value reads
   std::int32_t next_placeholder_ = 0;
   Adjoint g_;  // of the node at hand
 };
