@@ -123,7 +123,7 @@ Strided CallBinder::bind_one(const Slots& slots, const TensorInfo& info, std::by
   } else if (slots.leading == Leading::Batch) {
     strided.batch_stride = byte_stride(shape, 0, dtype, what);
   }
-  for (int axis = 0; slots.written && axis < leading_axes(slots.leading); ++axis) {
+  for (int axis = 0; slots.written && shape.count() > 0 && axis < leading_axes(slots.leading); ++axis) {
     if (shape.size(axis) > 1 && shape.stride(axis) == 0) {
       throw UsageError(
           fmt::format("{}: axis {} of {} has stride 0, so its elements share memory", what, axis, shape.str()));

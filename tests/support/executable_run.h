@@ -1,0 +1,27 @@
+#pragma once
+
+#include "runtime/compile.h"
+#include "tests/support/training_run.h"
+
+namespace cellfuse::testing {
+
+/// How the tensors of a call lie in memory.
+struct Arrangement {
+  bool batch_major = false;
+  std::int64_t gap = 0;  ///< elements between neighbours in time and batch, filled with NaN
+};
+
+/// Runs `forward` of an executable for `cell` (as the user wrote it, without a reset input), with every output and
+/// final state asked for. Elements of gaps that were written fail a check of doctest.
+RunResults run_forward(const Executable& executable, const Cell& cell, const RunArguments& arguments,
+                       const Arrangement& arrangement = {});
+
+/// Runs `forward_training` and `backward`. Gradients that the cell does not have are empty.
+TrainingRun run_training(const Executable& executable, const Cell& cell, const RunArguments& arguments,
+                         const Weights& weights, const Arrangement& arrangement = {});
+
+/// What the interpreter of cells says, for a cell without a reset input and a training or an inference call.
+RunResults expect_forward(const Cell& cell, const RunArguments& arguments);
+TrainingRun expect_training(const Cell& cell, const RunArguments& arguments, const Weights& weights);
+
+}  // namespace cellfuse::testing
