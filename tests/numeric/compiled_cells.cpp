@@ -22,7 +22,7 @@ T pick(std::uint32_t seed, std::initializer_list<T> choices) {
 
 CompileOptions options_for(std::uint32_t seed) {
   CompileOptions options;
-  options.device = "reference";
+  options.device = test_device();
   options.dtype = DType::Float64;
   options.memory = pick(seed, {MemoryMode::Fast, MemoryMode::Balanced, MemoryMode::Small});
   options.threads = pick(seed / 3, {1, 2, 3});

@@ -5,6 +5,9 @@
 
 namespace cellfuse::testing {
 
+/// The device that tests compile for: what this build has.
+inline const char* test_device() { return CELLFUSE_CPU_JIT ? "cpu" : "reference"; }
+
 /// How the tensors of a call lie in memory.
 struct Arrangement {
   bool batch_major = false;
