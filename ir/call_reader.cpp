@@ -6,9 +6,9 @@
 
 namespace cellfuse {
 
-CallReader::CallReader(const Cell& cell, const RunArguments& arguments)
-    : cell_(cell), arguments_(arguments), step_indices_(step_indices(arguments)) {
+CallReader::CallReader(const Cell& cell, const RunArguments& arguments) : cell_(cell), arguments_(arguments) {
   check();
+  step_indices_ = step_indices(arguments);
 }
 
 void CallReader::check_size(const std::string& what, std::size_t got, std::int64_t want) const {
