@@ -8,7 +8,14 @@ namespace cellfuse {
 
 namespace {
 
-/// Written between its operands, or before a single one.
+std::string summed_over(const Node& node) {
+  std::string text = summed_from(node) == Domain::Step ? "steps" : "";
+  if (node.domain == Domain::Once) text += text.empty() ? "samples" : ", samples";
+  return text;
+}
+
+}  // namespace
+
 std::string_view operator_of(Op op) {
   switch (op) {
     case Op::Neg: return "-";
@@ -28,14 +35,6 @@ std::string_view operator_of(Op op) {
     default: return {};
   }
 }
-
-std::string summed_over(const Node& node) {
-  std::string text = summed_from(node) == Domain::Step ? "steps" : "";
-  if (node.domain == Domain::Once) text += text.empty() ? "samples" : ", samples";
-  return text;
-}
-
-}  // namespace
 
 std::string_view name(Domain domain) {
   switch (domain) {

@@ -42,6 +42,8 @@ class ValueNames {
 };
 
 std::string_view name(Domain domain);
+/// What an operation is written with between its operands, or before a single one; empty for functions.
+std::string_view operator_of(Op op);
 
 /// `LEVEL NAME(H=3) {` and the declarations, a line each.
 std::string print_signature(std::string_view level, const Cell& cell, const ValueNames& names);

@@ -18,6 +18,7 @@ struct Target {
   int threads = 1;        ///< CPU threads, among which the batch is divided
   int vector_bytes = 64;  ///< width of a vector register (CPU)
   std::int64_t on_chip_bytes = 0;    ///< per block: second-level cache (CPU), shared memory and registers (GPU)
+  std::int64_t shared_bytes = 0;     ///< of shared memory that a block can have (GPU)
   double flops_float32 = 1e11;       ///< of one block
   double memory_bandwidth = 1e10;    ///< of the machine
   double gemm_call_overhead = 2e-7;  ///< of one library call
