@@ -30,6 +30,7 @@ class Chooser {
         backward_(backward),
         mode_(mode),
         element_bytes_(static_cast<std::int64_t>(info(dtype).bytes)),
+        inputs_(forward.inputs.size()),
         had_(forward.graph.size()),
         primal_(find_primal(forward_, backward)) {
     forward_live_ = reachable(forward.graph, forward.roots());
@@ -52,9 +53,7 @@ class Chooser {
   bool is_record(NodeId id) const {
     return node(id).op == Op::Input && is_record(static_cast<std::size_t>(node(id).index));
   }
-  bool is_record(std::size_t input) const {
-    return input >= forward_.inputs.size() && input < forward_.inputs.size() + forward_.states.size();
-  }
+  bool is_record(std::size_t input) const { return input >= inputs_ && input < inputs_ + forward_.states.size(); }
   /// Known to backward without being saved or computed: what the caller keeps, and what is the same at all steps.
   bool is_free(NodeId id) const {
     if (node(id).domain != Domain::Step) return true;
@@ -64,6 +63,8 @@ class Chooser {
 
   std::int64_t price(NodeId id) const;
   void find_cut();
+  std::string given_name(NodeId id) const;
+  std::string base_name(NodeId id) const;
   void name_fields();
   std::string reason(NodeId id) const;
   void build_forward(SavedProgram& program) const;
@@ -74,7 +75,8 @@ class Chooser {
   const Cell& backward_;
   MemoryMode mode_;
   std::int64_t element_bytes_;
-  std::size_t had_;  ///< nodes the forward graph had
+  std::size_t inputs_;  ///< of the forward cell
+  std::size_t had_;     ///< nodes the forward graph had
   Primal primal_;
   std::vector<bool> forward_live_;
   std::vector<NodeId> saved_;  ///< ids of the backward graph
@@ -120,16 +122,35 @@ void Chooser::find_cut() {
   }
 }
 
+/// The user's name of a value, `prev_h` for a state before the step, `sigmoid_f` for the sigmoid of f.
+std::string Chooser::base_name(NodeId id) const {
+  if (is_record(id)) return "prev_" + forward_.states[static_cast<std::size_t>(node(id).index) - inputs_].name;
+  const std::string given = given_name(id);
+  if (!given.empty()) return given;
+  std::string base(cellfuse::name(node(id).op));
+  for (NodeId operand : node(id).operands) {
+    const std::string of = given_name(operand);
+    if (!of.empty()) return base + "_" + of;
+  }
+  return base;
+}
+
+/// The user's name, with `c'` as `next_c`.
+std::string Chooser::given_name(NodeId id) const {
+  if (!primal_.member[id]) return {};
+  std::string given = forward_.graph.name(primal_.place[id]);
+  if (given.ends_with('\'')) given = "next_" + given.substr(0, given.size() - 1);
+  return given;
+}
+
 void Chooser::name_fields() {
   std::set<std::string> taken;
   for (std::size_t i = 0; i < backward_.inputs.size(); ++i) {
     if (!is_record(i)) taken.insert(backward_.inputs[i].name);
   }
+  for (const CellOutput& output : forward_.outputs) taken.insert(output.name);
   for (NodeId id : saved_) {
-    std::string base = forward_.graph.name(primal_.place[id]);
-    if (is_record(id)) base = backward_.inputs[static_cast<std::size_t>(node(id).index)].name;
-    if (base.empty()) base = backward_.graph.name(id);
-    if (base.empty()) base = std::string(name(node(id).op));
+    const std::string base = base_name(id);
     std::string unique = base;
     for (int i = 2; !taken.insert(unique).second; ++i) unique = fmt::format("{}_{}", base, i);
     names_.push_back(unique);

@@ -23,7 +23,7 @@ int products_in(const Cell& cell) {
 }  // namespace
 
 Sequence combine_gemms(const Sequence& sequence) {
-  constexpr Cell (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products};
+  constexpr Cell (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products, join_sums};
   std::vector<std::string> reasons = sequence.reasons;
   Sequence result = sequence;
   for (auto* part : kParts) result = place_in_time(simplify(part(result)));

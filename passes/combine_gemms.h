@@ -8,13 +8,15 @@ namespace cellfuse {
 /// - a sum of products is one product, with operands side by side and matrices side by side: `U @ h + V @ c` (only in
 ///   the loop, where each call counts, or where the operands are computed anyway);
 /// - products of the same operand are one product, with matrices on top of each other: `Ui @ h`, `Uf @ h`;
-/// - sums over steps of outer products that share an operand are one, with the other operands side by side.
+/// - sums over steps of outer products that share an operand are one, with the other operands side by side;
+/// - sums over steps of values that lie side by side for such a product are one.
 /// Afterwards the gates of a cell are one product.
 Sequence combine_gemms(const Sequence& sequence);
 
-// The three parts, each on a placed cell.
+// The parts, each on a placed cell.
 Cell combine_sums(const Sequence& sequence);
 Cell stack_rows(const Sequence& sequence);
 Cell stack_outer_products(const Sequence& sequence);
+Cell join_sums(const Sequence& sequence);
 
 }  // namespace cellfuse

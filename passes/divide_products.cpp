@@ -23,14 +23,35 @@ Expr outer_part(Expr matrix, bool contract_rows, std::int64_t begin, const Exten
 
 class Divider {
  public:
-  explicit Divider(const Cell& cell) : cell_(cell), dependence_(find_dependence(cell)), divided_(cell.graph.size()) {
+  explicit Divider(const Cell& cell)
+      : cell_(cell), dependence_(find_dependence(cell)), users_(cell.graph.size()), divided_(cell.graph.size()) {
+    for (NodeId id = 0; id < cell.graph.size(); ++id) {
+      if (!dependence_.live[id]) continue;
+      for (NodeId operand : cell.graph[id].operands) users_[operand].push_back(id);
+    }
+    // A root reads the whole product.
+    for (NodeId root : cell.roots()) users_[root].push_back(root);
     for (NodeId id = 0; id < cell.graph.size(); ++id) {
       if (dependence_.live[id] && cell.graph[id].op == Op::Linear) divided_[id] = slices_differ(id);
     }
   }
 
-  Cell run() const {
-    return rewrite(cell_, [this](Graph& graph, const Node& node, NodeId id) { return divide(graph, node, id); });
+  /// A product for each slice.
+  Cell divide_results() const {
+    return prune(rewrite(cell_, [this](Graph& graph, const Node& node, NodeId id) {
+      if (node.op != Op::Slice || !divided_[this->node(id).operands[0]]) return kNoNode;
+      const Node product = graph[node.operands[0]];
+      Expr matrix = outer_part({&graph, product.operands[1]}, product.flag, node.begin, node.shape[node.axis]);
+      return linear({&graph, product.operands[0]}, matrix, product.flag).id;
+    }));
+  }
+
+  /// A product for the parts of the operand that need a state, and one for the others.
+  Cell divide_operands() const {
+    return prune(rewrite(cell_, [this](Graph& graph, const Node& node, NodeId id) {
+      if (node.op != Op::Linear || graph[node.operands[0]].op != Op::Concat) return kNoNode;
+      return divide_operand(graph, node, this->node(id).operands[0]);
+    }));
   }
 
  private:
@@ -39,33 +60,17 @@ class Divider {
   /// All users of a product are slices of its last axis, of which some feed a state and others do not.
   bool slices_differ(NodeId product) const {
     if (!dependence_.needs_state[product]) return false;
+    const int last = last_axis(node(product).shape);
     bool feeds = false;
     bool feeds_none = false;
     std::int64_t total = 0;
-    for (NodeId user = product; user < cell_.graph.size(); ++user) {
+    for (NodeId user : users_[product]) {
       const Node& slice = node(user);
-      if (!dependence_.live[user]) continue;
-      bool reads = false;
-      for (NodeId operand : slice.operands) reads = reads || operand == product;
-      if (!reads) continue;
-      if (slice.op != Op::Slice || slice.axis != last_axis(node(product).shape)) return false;
+      if (slice.op != Op::Slice || slice.axis != last) return false;
       (dependence_.feeds_state[user] ? feeds : feeds_none) = true;
       total += slice.end - slice.begin;
     }
-    for (NodeId root : cell_.roots()) {
-      if (root == product) return false;
-    }
-    return feeds && feeds_none && total <= node(product).shape[last_axis(node(product).shape)].size;
-  }
-
-  NodeId divide(Graph& graph, const Node& node, NodeId id) const {
-    if (node.op == Op::Slice && divided_[this->node(id).operands[0]]) {
-      const Node product = graph[node.operands[0]];
-      Expr matrix = outer_part({&graph, product.operands[1]}, product.flag, node.begin, node.shape[node.axis]);
-      return linear({&graph, product.operands[0]}, matrix, product.flag).id;
-    }
-    if (node.op != Op::Linear || graph[node.operands[0]].op != Op::Concat) return kNoNode;
-    return divide_operand(graph, node, this->node(id).operands[0]);
+    return feeds && feeds_none && total <= node(product).shape[last].size;
   }
 
   /// `old_concat` is the operand in the old graph, whose parts are known to need a state or not.
@@ -94,11 +99,12 @@ class Divider {
 
   const Cell& cell_;
   Dependence dependence_;
+  std::vector<std::vector<NodeId>> users_;
   std::vector<bool> divided_;
 };
 
 }  // namespace
 
-Cell divide_products(const Cell& cell) { return prune(Divider(cell).run()); }
+Cell divide_products(const Cell& cell) { return Divider(Divider(cell).divide_results()).divide_operands(); }
 
 }  // namespace cellfuse

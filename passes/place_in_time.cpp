@@ -192,6 +192,8 @@ void Placer::place_views() {
 
 void Placer::explain() {
   const ValueNames names(sequence_.cell, dependence_.live);
+  std::vector<std::string>& reasons = sequence_.reasons;
+  std::string moved;
   for (NodeId id = 0; id < graph_.size(); ++id) {
     const Node& node = graph_[id];
     if (!live(id)) continue;
@@ -199,16 +201,17 @@ void Placer::explain() {
       std::string_view reason = "feeds the next state: in the loop";
       if (phase(id) == Phase::Before) reason = "needs no state: one product for all steps, before the loop";
       if (phase(id) == Phase::After) reason = "feeds no state: one product for all steps, after the loop";
-      sequence_.reasons.push_back(fmt::format("{} {}", names.expression(id), reason));
+      reasons.push_back(fmt::format("{} {}", names.expression(id), reason));
     } else if (node.op == Op::AccumulateOuter) {
-      sequence_.reasons.push_back(
+      reasons.push_back(
           fmt::format("{} is one product over all steps and samples, after the loop", names.expression(id)));
     } else if (phase(id) == Phase::Step && !dependence_.needs_state[id] && is_elementwise(node.op)) {
-      sequence_.reasons.push_back(fmt::format(
-          "{} needs no state, but is done in the loop: keeping it would move more memory than what it reads",
-          names[id]));
+      moved += (moved.empty() ? "" : ", ") + names[id];
     }
   }
+  if (moved.empty()) return;
+  reasons.push_back(fmt::format(
+      "{}: needs no state, but is done in the loop, since keeping it for all steps would move more memory", moved));
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ Expr raise_transpose(Simplifier& simplify, Expr e) {
 Expr simplify_elementwise(Simplifier& simplify, Expr e) {
   if (!is_elementwise(e.node().op)) return {};
   if (Expr folded = fold(e)) return folded;
+  if (!distributes(e.node().op)) return {};
   if (Expr raised = raise_broadcast(simplify, e)) return raised;
   return raise_transpose(simplify, e);
 }

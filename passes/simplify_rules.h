@@ -47,6 +47,9 @@ Expr simplify_contraction(Simplifier& simplify, Expr e);
 
 /// Operand `i` of a node as an expression.
 inline Expr operand(Expr e, std::size_t i) { return {e.graph, e.node().operands[i]}; }
+/// True when the operation may be done before its operand is spread, or on parts of it. The gradient of clip_grad is
+/// clamped after the gradients of all readers were added up.
+inline bool distributes(Op op) { return op != Op::ClipGrad; }
 inline bool is(Expr e, Op op) { return e.node().op == op; }
 inline bool is_constant(Expr e, double value) { return is(e, Op::Constant) && e.node().value == value; }
 

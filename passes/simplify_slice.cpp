@@ -110,7 +110,7 @@ Expr of_reshape(Simplifier& simplify, Expr x, const Part& part) {
 /// Work on slices instead of a slice of work, where that does not repeat costly work.
 Expr of_elementwise(Simplifier& simplify, Expr x, const Part& part) {
   bool cheap = cost(x.node().op) <= Cost::Cheap;
-  if (!cheap && !simplify.is_sliced(x.id)) return {};
+  if (!distributes(x.node().op) || (!cheap && !simplify.is_sliced(x.id))) return {};
   std::vector<Expr> operands;
   const std::size_t count = x.node().operands.size();
   for (std::size_t i = 0; i < count; ++i) operands.push_back(cut(simplify, operand(x, i), part));
