@@ -11,7 +11,11 @@ cmake --build "$folder" --target fuzzers
 
 seeds=$folder/seeds
 mkdir -p "$seeds"
-find "$root/tests" "$root/frontend/cells" -name '*.cell' -exec cp -t "$seeds" {} +
+find "$root/tests" "$root/frontend/cells" "$root/examples" -name '*.cell' -print0 |
+  while IFS= read -r -d '' path; do
+    name=${path#"$root"/}
+    cp "$path" "$seeds/${name//\//_}"
+  done
 for source in "$root"/tests/fuzz/*.cpp; do
   name=$(basename "$source" .cpp)
   mkdir -p "$folder/corpus-$name"
