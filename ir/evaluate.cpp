@@ -83,7 +83,7 @@ void broadcast_op(const Node& node, const OperandView& x, double* result) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t from = 0;
     for (int axis = 0; axis < x.shape->rank(); ++axis) {
-      const int target = node.axes[static_cast<std::size_t>(axis)];
+      const std::int8_t target = node.axes[static_cast<std::size_t>(axis)];
       const std::int64_t position = i / node.shape.stride(target) % node.shape[target].size;
       if ((*x.shape)[axis].size > 1) from += position * x.shape->stride(axis);
     }

@@ -35,13 +35,10 @@ Domain leaf_domain(Op op) {
   switch (op) {
     case Op::Input:
     case Op::State:
-    case Op::StepIndex:
-      return Domain::Step;
+    case Op::StepIndex: return Domain::Step;
     case Op::Initial:
-    case Op::Final:
-      return Domain::Sample;
-    default:
-      return Domain::Once;
+    case Op::Final: return Domain::Sample;
+    default: return Domain::Once;
   }
 }
 
@@ -56,7 +53,8 @@ bool operator==(const Node& a, const Node& b) {
 }
 
 NodeId Graph::add(Node node) {
-  for (NodeId operand : node.operands) check_internal(operand < nodes_.size(), "Graph::add", "operand not in the graph");
+  for (NodeId operand : node.operands)
+    check_internal(operand < nodes_.size(), "Graph::add", "operand not in the graph");
   if (!chooses_domain(node.op)) {
     node.domain = leaf_domain(node.op);
     for (NodeId operand : node.operands) node.domain = std::max(node.domain, nodes_[operand].domain);
@@ -105,6 +103,25 @@ std::vector<int> use_counts(const Graph& graph, const std::vector<bool>& live) {
     for (NodeId operand : graph[id].operands) ++counts[operand];
   }
   return counts;
+}
+
+std::vector<std::vector<std::int32_t>> open_placeholders(const Graph& graph) {
+  std::vector<std::vector<std::int32_t>> result(graph.size());
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph[id];
+    std::vector<std::int32_t>& open = result[id];
+    if (node.op == Op::Placeholder) open.push_back(node.index);
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const bool gradient = node.op == Op::WithGrad && i > node.operands.size() / 2;
+      for (std::int32_t index : result[node.operands[i]]) {
+        if (!gradient || index != node.index) open.push_back(index);
+      }
+    }
+    std::ranges::sort(open);
+    const auto repeated = std::ranges::unique(open);
+    open.erase(repeated.begin(), repeated.end());
+  }
+  return result;
 }
 
 }  // namespace cellfuse

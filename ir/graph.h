@@ -72,4 +72,8 @@ std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots
 /// Number of operands that name each node, counting only users marked in `live`.
 std::vector<int> use_counts(const Graph& graph, const std::vector<bool>& live);
 
+/// The Placeholders, by index and sorted, that each node reads and that no WithGrad at or below it has bound; index =
+/// NodeId.
+std::vector<std::vector<std::int32_t>> open_placeholders(const Graph& graph);
+
 }  // namespace cellfuse

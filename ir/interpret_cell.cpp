@@ -81,7 +81,7 @@ void CellInterpreter::schedule() {
     for (NodeId operand : node.operands) late_operand = late_operand || finish_[operand];
     const bool sum = is_accumulation(node.op);
     finish_[id] = sum || node.op == Op::Final || late_operand;
-    check_internal(!(finish_[id] && node.domain == Domain::Step), "interpret",
+    check_internal(!finish_[id] || node.domain != Domain::Step, "interpret",
                    "a value of each step depends on a sum over the steps or on a final state");
     if (sum && summed_from(node) == Domain::Step && !late_operand) {
       step_sums_.push_back(id);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "ir/cell.h"
@@ -25,7 +24,7 @@ class CellVerifier {
       leaf(id);
       time(id);
     }
-    placeholders(live);
+    placeholders();
     for (const CellState& state : cell_.states) this->state(state);
     for (const CellOutput& output : cell_.outputs) {
       require(!finish_[output.node], "an output depends on a sum over the steps or a final state", output.node);
@@ -88,23 +87,11 @@ class CellVerifier {
   }
 
   /// The incoming gradient may be read only below the gradients of the with_grad that it belongs to.
-  void placeholders(const std::vector<bool>& live) const {
-    std::vector<std::vector<std::int32_t>> open(graph_.size());
-    for (NodeId id = 0; id < graph_.size(); ++id) {
-      if (!live[id]) continue;
-      const Node& node = graph_[id];
-      if (node.op == Op::Placeholder) open[id].push_back(node.index);
-      for (std::size_t i = 0; i < node.operands.size(); ++i) {
-        const bool gradient = node.op == Op::WithGrad && i > node.operands.size() / 2;
-        for (std::int32_t index : open[node.operands[i]]) {
-          if (!(gradient && index == node.index) && std::ranges::find(open[id], index) == open[id].end()) {
-            open[id].push_back(index);
-          }
-        }
-      }
-    }
-    for (NodeId root : cell_.roots())
+  void placeholders() const {
+    const auto open = open_placeholders(graph_);
+    for (NodeId root : cell_.roots()) {
       require(open[root].empty(), "an incoming gradient is read outside its with_grad", root);
+    }
   }
 
   void state(const CellState& state) const {

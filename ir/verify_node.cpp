@@ -101,9 +101,9 @@ class NodeVerifier {
   }
 
   void broadcast() const {
-    int previous = -1;
+    std::int8_t previous = -1;
     for (int i = 0; i < shape(0).rank(); ++i) {
-      const int axis = node_.axes[static_cast<std::size_t>(i)];
+      const std::int8_t axis = node_.axes[static_cast<std::size_t>(i)];
       require(axis > previous && axis < node_.shape.rank(), "broadcast axes");
       require(shape(0)[i].size == 1 || shape(0)[i] == node_.shape[axis], "broadcast sizes");
       previous = axis;

@@ -20,7 +20,7 @@ bool starts_from_caller(const Cell& cell, std::size_t state) {
 
 Expr initial_or(Expr otherwise, std::int32_t index) {
   Graph& graph = *otherwise.graph;
-  const Shape shape = otherwise.shape();
+  const Shape& shape = otherwise.shape();
   return where(leaf(graph, Op::InitialGiven, index, {}), leaf(graph, Op::Initial, index, shape), otherwise);
 }
 
@@ -40,6 +40,7 @@ Cell add_resets(const Cell& cell) {
   }
   const Cell open = add_initial_values(cell);
   std::vector<NodeId> starts;
+  starts.reserve(open.states.size());
   for (const CellState& state : open.states) starts.push_back(state.start);
 
   Cell result = open;

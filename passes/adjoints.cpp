@@ -26,12 +26,12 @@ void Adjoints::add_slice(NodeId node, int axis, std::int64_t begin, const Adjoin
 std::vector<Adjoints::Piece> Adjoints::merge_equal_ranges(std::vector<Piece> pieces) {
   std::ranges::stable_sort(pieces, {}, [](const Piece& p) { return std::tuple(p.axis, p.begin, p.end()); });
   std::vector<Piece> merged;
-  for (Piece& piece : pieces) {
+  for (const Piece& piece : pieces) {
     Piece* last = merged.empty() ? nullptr : &merged.back();
     if (last != nullptr && last->axis == piece.axis && last->begin == piece.begin && last->end() == piece.end()) {
       last->adjoint = plus(last->adjoint, piece.adjoint);
     } else {
-      merged.push_back(std::move(piece));
+      merged.push_back(piece);
     }
   }
   return merged;
@@ -75,9 +75,9 @@ Adjoint Adjoints::sum(NodeId node, const Shape& shape) const {
   while (!rest.empty()) {
     std::vector<Piece> row;
     std::vector<Piece> later;
-    for (Piece& piece : rest) {
+    for (const Piece& piece : rest) {
       const bool fits = row.empty() || (row.back().axis == piece.axis && row.back().end() <= piece.begin);
-      (fits ? row : later).push_back(std::move(piece));
+      (fits ? row : later).push_back(piece);
     }
     total = plus(total, assemble(row, shape));
     rest = std::move(later);

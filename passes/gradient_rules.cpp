@@ -23,7 +23,7 @@ Expr sum_to(Expr g, const Shape& shape) {
 /// The product of the other elements along the axis, with neither division nor special cases, so that it is right at
 /// zeros and can be differentiated again.
 Expr product_of_others(Expr x, int axis) {
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   const std::int64_t size = shape[axis].size;
   const std::int64_t inner = shape.stride(axis);
   const std::int64_t outer_size = shape.count() / std::max<std::int64_t>(1, size * inner);
@@ -41,23 +41,14 @@ Expr product_of_others(Expr x, int axis) {
 
 GradientRules::GradientRules(const Graph& primal, Graph& target, const std::vector<NodeId>& map,
                              const std::vector<bool>& wanted, Adjoints& adjoints)
-    : primal_(primal), target_(target), map_(map), wanted_(wanted), adjoints_(adjoints) {
-  find_open_placeholders();
-}
-
-void GradientRules::find_open_placeholders() {
-  open_.resize(primal_.size());
-  for (NodeId id = 0; id < primal_.size(); ++id) {
-    const Node& node = primal_[id];
-    std::vector<std::int32_t>& open = open_[id];
-    if (node.op == Op::Placeholder) open.push_back(node.index);
-    for (NodeId operand : node.operands) open.insert(open.end(), open_[operand].begin(), open_[operand].end());
-    std::ranges::sort(open);
-    const auto repeated = std::ranges::unique(open);
-    open.erase(repeated.begin(), repeated.end());
-    if (node.op != Op::WithGrad) continue;
-    std::erase(open, node.index);
-    next_placeholder_ = std::max(next_placeholder_, node.index + 1);
+    : primal_(primal),
+      target_(target),
+      map_(map),
+      wanted_(wanted),
+      adjoints_(adjoints),
+      open_(open_placeholders(primal)) {
+  for (NodeId id = 0; id < primal.size(); ++id) {
+    if (primal[id].op == Op::WithGrad) next_placeholder_ = std::max(next_placeholder_, primal[id].index + 1);
   }
 }
 
@@ -99,7 +90,7 @@ void GradientRules::propagate(NodeId id, const Adjoint& g) {
 
 void GradientRules::elementwise_rule(const Node& node, Expr y) {
   const ElementwiseInfo& info = elementwise(node.op);
-  check_internal(info.derivatives != nullptr, "GradientRules", "an operation without derivatives was not expanded");
+  if (info.derivatives == nullptr) throw InternalError("GradientRules", "a composite operation was not expanded");
   Expr operands[3];
   for (std::size_t i = 0; i < node.operands.size(); ++i) operands[i] = value(node.operands[i]);
   const std::vector<Expr> gradients = info.derivatives(g_.value, operands[0], operands[1], operands[2], y);

@@ -30,7 +30,6 @@ class GradientRules {
   void reduction_rule(const Node& node, Expr y);
   void cumsum_rule(const Node& node);
   void with_grad_rule(const Node& node);
-  void find_open_placeholders();
   bool reads(NodeId id, std::int32_t placeholder) const;
   /// A user's gradient with the adjoint of the node at hand in the place of its placeholder.
   Expr substitute(NodeId gradient, std::int32_t placeholder);
