@@ -7,7 +7,7 @@ namespace cellfuse::cpu {
 
 /// What compiled code is called with: plain C layout, filled by the runtime, one for each thread (batch group).
 ///
-/// Element `e` of the buffer `b` (an index into Plan::buffers) for sample `s` of the group at step `t` of the chunk is at
+/// Element `e` of the buffer `b` (an index into Plan::buffers), for sample `s` of the group, at step `t` of the chunk:
 ///   data[b] + t * time_stride[b] + s * batch_stride[b] + e * (size of an element)
 /// whatever the buffer is: a tensor of the caller (any strides for time and batch, negative for reversed time, 0 for a
 /// value shared by all), a record, workspace, or scratch. A buffer without `time` or `batch` is read with the stride 0,

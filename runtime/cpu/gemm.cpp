@@ -30,6 +30,14 @@ void blas(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, const dou
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
 }
 
+void blas(CBLAS_TRANSPOSE t, int rows, int columns, const float* w, int ldw, const float* x, float beta, float* y) {
+  cblas_sgemv(CblasRowMajor, t, rows, columns, 1, w, ldw, x, 1, beta, y, 1);
+}
+
+void blas(CBLAS_TRANSPOSE t, int rows, int columns, const double* w, int ldw, const double* x, double beta, double* y) {
+  cblas_dgemv(CblasRowMajor, t, rows, columns, 1, w, ldw, x, 1, beta, y, 1);
+}
+
 /// `rows` rows at equal distances.
 template <typename T>
 void multiply(const GemmCall& call, std::int64_t rows, Matrix a, Matrix b, Matrix c) {
@@ -42,25 +50,24 @@ void multiply(const GemmCall& call, std::int64_t rows, Matrix a, Matrix b, Matri
   auto leading = [&](std::int64_t bytes, std::int64_t width) {
     return static_cast<int>(std::max(bytes / kBytes, width));
   };
+  const bool contract_rows = call.contract_rows != 0;
+  const T beta = call.accumulate != 0 || call.outer != 0 ? T{1} : T{0};
+  const int matrix_row = contract_rows ? n : k;
   for (std::int64_t done = 0; done < rows; done += kMost) {
     const auto m = static_cast<int>(std::min(kMost, rows - done));
+    const T* left = element(a.data + done * a.row);
     if (call.outer != 0) {
-      blas(CblasTrans, CblasNoTrans, n, k, m, element(a.data + done * a.row), leading(a.row, n),
-           element(b.data + done * b.row), leading(b.row, k), T{1}, target(c.data), k);
+      blas(CblasTrans, CblasNoTrans, n, k, m, left, leading(a.row, n), element(b.data + done * b.row),
+           leading(b.row, k), beta, target(c.data), k);
+    } else if (m == 1) {
+      blas(contract_rows ? CblasTrans : CblasNoTrans, contract_rows ? k : n, matrix_row, element(b.data), matrix_row,
+           left, beta, target(c.data + done * c.row));
     } else {
-      blas(CblasNoTrans, call.contract_rows != 0 ? CblasNoTrans : CblasTrans, m, n, k, element(a.data + done * a.row),
-           leading(a.row, k), element(b.data), call.contract_rows != 0 ? n : k, call.accumulate != 0 ? T{1} : T{0},
-           target(c.data + done * c.row), leading(c.row, n));
+      blas(CblasNoTrans, contract_rows ? CblasNoTrans : CblasTrans, m, n, k, left, leading(a.row, k), element(b.data),
+           matrix_row, beta, target(c.data + done * c.row), leading(c.row, n));
     }
   }
 }
-
-/// The rows of an operand: how far apart those of one sample, the samples and the steps are, in bytes.
-struct Strides {
-  std::int64_t row;
-  std::int64_t sample;
-  std::int64_t step;
-};
 
 /// An axis of the rows: how many, and the distances in each operand. Distances are positive and wide enough for a row,
 /// or the axis can be no leading dimension.
@@ -90,11 +97,11 @@ class Rows {
       axes_[1].distance[i] = operands_[i].batch_stride;
       axes_[2].distance[i] = operands_[i].time_stride;
     }
+    bytes_ = bytes;
     forward();
     merge(1, 0);
     merge(2, 1);
-    if (axes_[1].count == 1) std::swap(axes_[1], axes_[0]);
-    merge(2, 1);
+    merge(1, 0);
   }
 
   /// Calls `body(rows, a, b, c)` for runs of rows at equal distances, as few as there can be.
@@ -102,7 +109,8 @@ class Rows {
   void for_each(Body body) const {
     int longest = -1;
     for (int i = 0; i < 3; ++i) {
-      if (can_lead(axes_[i]) && (longest < 0 || axes_[i].count > axes_[longest].count)) longest = i;
+      if (axes_[i].count > 1 && can_lead(axes_[i]) && (longest < 0 || axes_[i].count > axes_[longest].count))
+        longest = i;
     }
     const Axis none;
     const Axis& lead = longest < 0 ? none : axes_[longest];
@@ -124,9 +132,11 @@ class Rows {
 
  private:
   bool can_lead(const Axis& axis) const {
-    if (axis.count == 1) return true;
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
     for (int i = 0; i < 3; ++i) {
-      if (is_rows_[i] && axis.distance[i] < width_[i]) return false;
+      const std::int64_t distance = axis.distance[i];
+      if (!is_rows_[i]) continue;
+      if (distance < width_[i] || distance % bytes_ != 0 || distance / bytes_ > kMost) return false;
     }
     return true;
   }
@@ -161,12 +171,15 @@ class Rows {
   GemmOperand operands_[3];
   bool is_rows_[3] = {true, false, false};
   std::int64_t width_[3];
+  std::int64_t bytes_ = 1;  ///< of an element
   Axis axes_[3];
 };
 
 template <typename T>
 void run(const GemmCall& call) {
-  Rows(call, sizeof(T)).for_each([&](std::int64_t rows, Matrix a, Matrix b, Matrix c) { multiply<T>(call, rows, a, b, c); });
+  Rows(call, sizeof(T)).for_each([&](std::int64_t rows, Matrix a, Matrix b, Matrix c) {
+    multiply<T>(call, rows, a, b, c);
+  });
 }
 
 }  // namespace
@@ -224,7 +237,8 @@ double error_of(const Kind& kind, std::int64_t rows, std::int64_t n, std::int64_
     for (std::int64_t j = 0; j < inner; ++j) {
       const std::int64_t left = kind.outer ? j * n + row : row * k + j;
       const std::int64_t right = kind.outer ? j * k + column : (kind.contract_rows ? j * n + column : column * k + j);
-      want += static_cast<double>(a[static_cast<std::size_t>(left)]) * static_cast<double>(b[static_cast<std::size_t>(right)]);
+      want += static_cast<double>(a[static_cast<std::size_t>(left)]) *
+              static_cast<double>(b[static_cast<std::size_t>(right)]);
     }
     const double difference = std::fabs(static_cast<double>(c[i]) - want) / static_cast<double>(inner);
     worst = difference >= 0 && difference <= worst ? worst : (std::isnan(difference) ? 1 : difference);
@@ -234,8 +248,10 @@ double error_of(const Kind& kind, std::int64_t rows, std::int64_t n, std::int64_
 
 template <typename T>
 void check(const char* type) {
-  constexpr Kind kKinds[] = {{false, false, false, "A W^T"}, {false, true, false, "A W"},
-                             {false, false, true, "C + A W^T"}, {false, true, true, "C + A W"},
+  constexpr Kind kKinds[] = {{false, false, false, "A W^T"},
+                             {false, true, false, "A W"},
+                             {false, false, true, "C + A W^T"},
+                             {false, true, true, "C + A W"},
                              {true, false, true, "C + A^T B"}};
   constexpr std::int64_t kSizes[][3] = {{1, 48, 33}, {7, 33, 65}, {70, 64, 96}};
   const double tolerance = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -245,7 +261,8 @@ void check(const char* type) {
       if (error <= tolerance) continue;
       throw DeviceError(fmt::format(
           "OpenBLAS computes wrong results on this processor: {} in {}, {} rows, n = {}, k = {}, is off by {:.3g} "
-          "(configuration: {}; kernels: {}). A newer OpenBLAS may know this processor; setting the environment variable "
+          "(configuration: {}; kernels: {}). A newer OpenBLAS may know this processor; setting the environment "
+          "variable "
           "OPENBLAS_CORETYPE=Haswell makes an old one use other kernels.",
           kind.name, type, size[0], size[1], size[2], error, openblas_get_config(), openblas_get_corename()));
     }
