@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "ir/sequence.h"
 #include "tests/support/gradients.h"
 
@@ -14,6 +16,10 @@ struct TrainingRun {
 /// Runs a forward program whose last outputs are the record, and the backward program whose last inputs are it. `cell`
 /// is the cell that was differentiated.
 TrainingRun run_training(const Cell& cell, const Cell& forward, const Cell& backward, const RunArguments& arguments,
+                         const Weights& weights);
+/// The same for programs that `forward` and `backward` run.
+using Runner = std::function<RunResults(const RunArguments&)>;
+TrainingRun run_training(const Cell& cell, const Runner& forward, const Runner& backward, const RunArguments& arguments,
                          const Weights& weights);
 TrainingRun run_training(const Cell& cell, const Sequence& forward, const Sequence& backward,
                          const RunArguments& arguments, const Weights& weights);
