@@ -7,6 +7,11 @@ namespace cellfuse {
 PlanBuffers::PlanBuffers(const Sequence& sequence, const Materialisation& values, DType dtype)
     : sequence_(sequence), graph_(sequence.cell.graph), values_(values), dtype_(dtype), compute_(info(dtype).compute) {
   get({Space::Live, 0, 0}, "live", dtype, true, true, {});
+  // A draw of a step is numbered by it.
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const Node& node = graph_[id];
+    if (node.op == Op::Random && node.domain == Domain::Step) get({Space::StepIndex, 0, 0}, "t", dtype, true, true, {});
+  }
 }
 
 std::string PlanBuffers::unique(const std::string& name) {

@@ -128,21 +128,17 @@ llvm::Value* KernelEmitter::masked(const Store& store, llvm::Value* value, const
   if (store.when_masked == WhenMasked::Store) return value;
   llvm::Value* otherwise = nullptr;
   if (store.when_masked == WhenMasked::Hold) {
-    Element held;
-    if (scanned_ != nullptr) {
-      // The carried value itself is in a register.
-      for (const Carried& carried : scanned_->carried) {
-        if (carried.buffers[0] == store.hold) held = elements_.at(carried.leaf, indices_.intern(index));
-      }
-    }
-    if (held.value == nullptr) held = elements_.load(store.hold, unit_.graph[store.node].shape, index);
+    const auto it = carried_.find({store.hold, indices_.intern(index)});
+    const Element held =
+        it != carried_.end() ? it->second : elements_.load(store.hold, unit_.graph[store.node].shape, index);
     otherwise = vector ? scopes_.splat(held) : held.value;
   } else {
     // Nothing is added exactly by -0.
     otherwise = real_constant(value->getType(), store.mode == StoreMode::Add ? -0.0 : 0.0);
   }
   const Element live = elements_.live();
-  return scopes_.here().CreateSelect(vector ? scopes_.splat(live) : live.value, value, otherwise);
+  llvm::Value* flags = vector ? scopes_.splat(live) : live.value;
+  return scopes_.here().CreateSelect(flags, value, otherwise);
 }
 
 void KernelEmitter::store(const Store& store, const Element& element, const Index& index, bool vector) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codegen/cpu/elements.h"
@@ -57,6 +59,8 @@ class KernelEmitter {
 
   void scan_samples(const TimeLoop& loop);
   void scan_blocks(const TimeLoop& loop, const std::vector<Block>& blocks);
+  const Store& next_store(const Carried& carried) const;
+  const Shape& buffer_shape(const Carried& carried) const;
   std::vector<llvm::Value*> scan_step(const TimeLoop& loop, const std::vector<Block>& blocks);
 
   Unit& unit_;
@@ -67,7 +71,7 @@ class KernelEmitter {
   Indices indices_;
   Elements elements_;
   Index index_;
-  const TimeLoop* scanned_ = nullptr;
+  std::map<std::pair<int, IndexId>, Element> carried_;  ///< in a scan: the states, by buffer and index
 };
 
 }  // namespace cellfuse::cpu

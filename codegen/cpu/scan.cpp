@@ -33,11 +33,22 @@ llvm::Function* KernelEmitter::emit_scan(Unit& unit, const TimeLoop& loop, const
   llvm::Function* function = unit.function(name, type, true);
   function->getArg(0)->setName("frame");
   KernelEmitter emitter(unit, kernel, function);
-  emitter.scanned_ = &loop;
-  for (const Carried& carried : loop.carried) emitter.elements_.forbid_loads(carried.leaf);
+  for (const Carried& carried : loop.carried) {
+    if (carried.leaf != kNoNode) emitter.elements_.forbid_loads(carried.leaf);
+  }
   emitter.scan_samples(loop);
   emitter.scopes_.at(0).CreateRetVoid();
   return function;
+}
+
+const Store& KernelEmitter::next_store(const Carried& carried) const {
+  const auto store = std::ranges::find(kernel_.stores, carried.buffers[1], &Store::buffer);
+  if (store == kernel_.stores.end()) elements_.fail(carried.next, "the next state is not stored");
+  return *store;
+}
+
+const Shape& KernelEmitter::buffer_shape(const Carried& carried) const {
+  return unit_.plan.buffers[static_cast<std::size_t>(carried.buffers[0])].shape;
 }
 
 void KernelEmitter::scan_samples(const TimeLoop& loop) {
@@ -84,7 +95,7 @@ void KernelEmitter::scan_blocks(const TimeLoop& loop, const std::vector<Block>& 
   for (const Block& block : blocks) {
     if (!index_.empty()) index_.back() = block.position;
     for (const Carried& carried : loop.carried) {
-      const Element start = elements_.load(carried.buffers[0], unit_.graph[carried.leaf].shape, index_);
+      const Element start = elements_.load(carried.buffers[0], buffer_shape(carried), index_);
       initial.push_back(block.vector ? scopes_.splat(start) : start.value);
     }
   }
@@ -102,7 +113,9 @@ void KernelEmitter::scan_blocks(const TimeLoop& loop, const std::vector<Block>& 
   for (const Block& block : blocks) {
     if (!index_.empty()) index_.back() = block.position;
     for (const Carried& state : loop.carried) {
-      elements_.set(state.leaf, index_here(), {carried[next++].first, scopes_.innermost(), block.vector});
+      const Element element{carried[next++].first, scopes_.innermost(), block.vector};
+      carried_[{state.buffers[0], index_here()}] = element;
+      if (state.leaf != kNoNode) elements_.set(state.leaf, index_here(), element);
     }
   }
   const std::vector<llvm::Value*> values = scan_step(loop, blocks);
@@ -116,7 +129,7 @@ void KernelEmitter::scan_blocks(const TimeLoop& loop, const std::vector<Block>& 
     if (!index_.empty()) index_.back() = block.position;
     for (const Carried& state : loop.carried) {
       Store store;
-      store.node = state.leaf;
+      store.node = next_store(state).node;
       store.buffer = state.buffers[0];
       this->store(store, {values[next++], scopes_.innermost(), block.vector}, index_, block.vector);
     }
@@ -128,9 +141,8 @@ std::vector<llvm::Value*> KernelEmitter::scan_step(const TimeLoop& loop, const s
   for (const Block& block : blocks) {
     if (!index_.empty()) index_.back() = block.position;
     for (const Carried& carried : loop.carried) {
-      const auto store = std::ranges::find(kernel_.stores, carried.buffers[1], &Store::buffer);
-      if (store == kernel_.stores.end()) elements_.fail(carried.next, "the next state is not stored");
-      next.push_back(masked(*store, elements_.value(store->node, index_here(), block.vector), index_, block.vector));
+      const Store& store = next_store(carried);
+      next.push_back(masked(store, elements_.value(store.node, index_here(), block.vector), index_, block.vector));
     }
     for (const Store& each : kernel_.stores) {
       if (stores_next(loop, each)) continue;
