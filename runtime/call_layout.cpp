@@ -1,10 +1,10 @@
-#include "runtime/cpu/layout.h"
+#include "runtime/call_layout.h"
 
 #include <algorithm>
 
 #include "runtime/checked.h"
 
-namespace cellfuse::cpu {
+namespace cellfuse {
 
 namespace {
 
@@ -137,4 +137,21 @@ CallLayout lay_out(const Plan& plan, std::int64_t steps, const BatchGroups& grou
   return layout;
 }
 
-}  // namespace cellfuse::cpu
+MemoryUse memory_use(const Plan& plan, std::int64_t steps, const BatchGroups& groups, std::int64_t limit) {
+  const CallLayout layout = lay_out(plan, steps, groups, limit, std::vector<bool>(plan.buffers.size(), true));
+  MemoryUse use;
+  for (const GroupLayout& group : layout.groups) {
+    use.scratch += group.scratch_bytes;
+    use.accumulators += group.accumulators_end - group.accumulators;
+  }
+  use.workspace = layout.bytes - use.scratch - use.accumulators;
+  const std::int64_t rows = checked_multiply(steps, groups.first.back(), "steps x samples");
+  for (const Buffer& buffer : plan.buffers) {
+    const bool is_byte = buffer.space == Space::Live || buffer.space == Space::Reset;
+    const std::int64_t bytes = is_byte ? 1 : (buffer.space == Space::StepIndex ? 4 : 0);
+    use.flags = checked_add(use.flags, checked_multiply(rows, bytes, "bytes of flags"), "bytes of flags");
+  }
+  return use;
+}
+
+}  // namespace cellfuse

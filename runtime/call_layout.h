@@ -5,7 +5,7 @@
 
 #include "runtime/loaded_plan.h"
 
-namespace cellfuse::cpu {
+namespace cellfuse {
 
 /// Where a group of samples keeps what is its own, in bytes from the start of its part of the memory.
 struct GroupLayout {
@@ -37,4 +37,7 @@ bool is_caller_output(Space space);
 CallLayout lay_out(const Plan& plan, std::int64_t steps, const BatchGroups& groups, std::int64_t limit,
                    const std::vector<bool>& is_given);
 
-}  // namespace cellfuse::cpu
+/// Bytes of a call in which all tensors are given, without the record.
+MemoryUse memory_use(const Plan& plan, std::int64_t steps, const BatchGroups& groups, std::int64_t limit);
+
+}  // namespace cellfuse

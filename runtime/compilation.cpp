@@ -72,7 +72,9 @@ Compilation::Compilation(const Cell& cell, const CompileOptions& options, const 
   check_records(lowered_);
   if (lowered_.backward) gradients_ = lowered_.gradients;
   const Target here = backend.target();
-  if (!backend.load) {
+  if (!options.generate_code) {
+    why_not_loaded_ = "it was compiled to be looked at (CompileOptions::generate_code)";
+  } else if (!backend.load) {
     why_not_loaded_ = fmt::format("this build has no code generator for the device `{}`", backend.device);
   } else if (target.kind != here.kind || target.vector_bytes > here.vector_bytes) {
     why_not_loaded_ = fmt::format("it was planned for the target `{}`", target.name);

@@ -47,9 +47,10 @@ struct CompileOptions {
   DimBinding dims;            ///< those not given stay open until the first call
   ConstantBinding constants;  ///< those not given have their defaults
   DType dtype = DType::Float32;
-  bool inference = true;  ///< compile the program of `forward`
-  bool training = true;   ///< compile those of `forward_training` and `backward`
-  bool resets = true;     ///< calls may reset states in mid-sequence
+  bool inference = true;      ///< compile the program of `forward`
+  bool training = true;       ///< compile those of `forward_training` and `backward`
+  bool generate_code = true;  ///< off: the program can be looked at but not run
+  bool resets = true;         ///< calls may reset states in mid-sequence
   /// Params, inputs and states whose gradients `backward` computes; std::nullopt: all.
   std::optional<std::vector<std::string>> gradients;
   MemoryMode memory = MemoryMode::Balanced;

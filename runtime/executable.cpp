@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/diagnostic.h"
+#include "runtime/call_layout.h"
 #include "runtime/executable_impl.h"
 
 namespace cellfuse {
@@ -185,20 +186,19 @@ void Executable::backward(Record&& record, const BackwardCall& call) const {
 }
 
 MemoryUse Executable::memory(std::int64_t steps, std::int64_t batch, bool training) const {
-  const auto compilation = impl().only();
   if (steps < 0 || batch < 0) throw UsageError("memory: steps and batch are numbers from 0 up");
-  const auto groups_of = [&](ProgramKind kind) {
-    return divide_batch(compilation->program(kind).plan, steps, batch, threads());
-  };
-  if (!training) return compilation->loaded(ProgramKind::Inference).memory(steps, groups_of(ProgramKind::Inference));
-  const BatchGroups groups = groups_of(ProgramKind::Forward);
-  MemoryUse use = compilation->loaded(ProgramKind::Forward).memory(steps, groups);
-  const MemoryUse backward = compilation->loaded(ProgramKind::Backward).memory(steps, groups);
+  const auto compilation = impl().only();
+  const std::int64_t limit = impl().options.workspace_limit;
+  const Plan& first = compilation->program(training ? ProgramKind::Forward : ProgramKind::Inference).plan;
+  const BatchGroups groups = divide_batch(first, steps, batch, threads());
+  MemoryUse use = memory_use(first, steps, groups, limit);
+  if (!training) return use;
+  const MemoryUse backward = memory_use(compilation->program(ProgramKind::Backward).plan, steps, groups, limit);
   use.workspace = std::max(use.workspace, backward.workspace);
   use.scratch = std::max(use.scratch, backward.scratch);
   use.accumulators = std::max(use.accumulators, backward.accumulators);
   use.flags = std::max(use.flags, backward.flags);
-  use.record = record_layout(compilation->program(ProgramKind::Forward).plan, steps, batch).bytes;
+  use.record = record_layout(first, steps, batch).bytes;
   return use;
 }
 

@@ -14,6 +14,7 @@
 namespace cellfuse {
 
 struct Plan;
+struct Explanation;
 
 /// One of the three programs of a cell.
 enum class ProgramKind : std::uint8_t { Inference, Forward, Backward };
@@ -131,6 +132,8 @@ class Executable {
   std::string text(ProgramKind kind, Picture picture) const;
   /// The plan itself, for those who want to look closer. Valid while the executable or a copy of it lives.
   const Plan& plan(ProgramKind kind) const;
+  /// What the compiler did and why, counted and in words (see runtime/explain.h). Dimensions must be bound.
+  Explanation explain() const;
   /// Time of each pass and of code generation, as a table.
   std::string compile_times() const;
 

@@ -70,8 +70,6 @@ class LoadedPlan {
   virtual void run(const PlanCall& call) const = 0;
   /// Runs what depends on parameters only, once, for steps to come. `call` says batch, groups and params.
   virtual std::unique_ptr<PreparedPlan> prepare(const PlanCall& call) const = 0;
-  /// Without the record.
-  virtual MemoryUse memory(std::int64_t steps, const BatchGroups& groups) const = 0;
   /// Seconds of each part of code generation, by name.
   virtual std::vector<std::pair<std::string, double>> times() const = 0;
 };

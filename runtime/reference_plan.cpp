@@ -75,15 +75,6 @@ class ReferencePlan final : public LoadedPlan {
     return std::make_unique<Prepared>(*this);
   }
 
-  MemoryUse memory(std::int64_t steps, const BatchGroups& groups) const override {
-    MemoryUse use;
-    const std::int64_t rows = checked_multiply(steps, groups.first.back(), "steps x samples");
-    use.workspace = plan_.arena.once +
-                    checked_multiply(plan_.arena.per_sample, groups.first.back(), "bytes of workspace") +
-                    checked_multiply(plan_.arena.per_step, rows, "bytes of workspace");
-    return use;
-  }
-
   std::vector<std::pair<std::string, double>> times() const override { return {}; }
 
  private:

@@ -45,23 +45,6 @@ class CpuPlan final : public LoadedPlan {
     return std::make_unique<CpuPreparedPlan>(plan_, code_, resources_, call);
   }
 
-  MemoryUse memory(std::int64_t steps, const BatchGroups& groups) const override {
-    const std::vector<bool> all_given(plan_.buffers.size(), true);
-    const CallLayout layout = lay_out(plan_, steps, groups, resources_.workspace_limit, all_given);
-    MemoryUse use;
-    for (const GroupLayout& group : layout.groups) {
-      use.scratch += group.scratch_bytes;
-      use.accumulators += group.accumulators_end - group.accumulators;
-    }
-    use.workspace = layout.bytes - use.scratch - use.accumulators;
-    const std::int64_t rows = checked_multiply(steps, groups.first.back(), "steps x samples");
-    for (const Buffer& buffer : plan_.buffers) {
-      if (buffer.space == Space::Live || buffer.space == Space::Reset) use.flags += rows;
-      if (buffer.space == Space::StepIndex) use.flags += rows * static_cast<std::int64_t>(sizeof(std::int32_t));
-    }
-    return use;
-  }
-
   std::vector<std::pair<std::string, double>> times() const override {
     const CompileTimes& times = code_.times();
     return {{"emit", times.emit}, {"optimise", times.optimise}, {"machine code", times.codegen}};

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "codegen/cpu/frame.h"
+#include "runtime/call_layout.h"
 #include "runtime/cpu/jit.h"
-#include "runtime/cpu/layout.h"
 #include "runtime/memory_pool.h"
 #include "runtime/thread_pool.h"
 

@@ -37,11 +37,12 @@ SYSTEM_ROOMS = ("runtime", "frontend/cli", "frontend/python", "tests", "examples
 EXTERNAL = (
     (r"[a-z_]+", ("",)),  # the C++ standard library
     (r"fmt/.+", ("",)),
-    (r"(unistd|fcntl|dlfcn|pthread|sched|poll|termios|signal)\.h|sys/\w+\.h|linux/\w+\.h|cpuid\.h|(imm|x86)intrin\.h",
+    (r"(unistd|fcntl|dlfcn|pthread|sched|poll|termios|signal|ucontext)\.h|sys/\w+\.h|linux/\w+\.h|cpuid\.h|(imm|x86)intrin\.h",
      SYSTEM_ROOMS),
     (r"(llvm|llvm-c)/.+", ("codegen/cpu", "runtime/cpu", "tests")),
     (r"cblas\.h|openblas_config\.h", ("runtime/cpu", "tests")),
     (r"(cuda|nvrtc|nvJitLink|cublas|cublasLt|nvml|nvtx3)[\w/]*\.(h|hpp)", ("runtime/cuda",)),
+    (r"cellfuse/cellfuse\.h", ("tests", "examples")),
     (r"CLI/.+", ("frontend/cli", "tests", "examples")),
     (r"nlohmann/.+", ("frontend/cli", "tests", "examples")),
     (r"doctest/.+", ("tests",)),
