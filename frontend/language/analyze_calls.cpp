@@ -69,7 +69,7 @@ Value Analyzer::evaluate(const ast::Call& call, const Span& span) {
 Value Analyzer::unknown_function(const ast::Call& call) {
   for (const ast::Argument& argument : call.arguments) evaluate(argument.value);
   const std::string& name = call.function.name;
-  if (file_.incomplete || ast_.incomplete) return {};
+  if (file_.functions_incomplete) return {};
   if (const Symbol* symbol = scope_->find(name)) {
     error(call.function.span, "`" + name + "` is " + describe(symbol->kind) + ", not a function",
           "a product is written `" + name + " * (...)`, an element `" + name + "[...]`");

@@ -134,7 +134,7 @@ Value Analyzer::unknown_name(const std::string& name, const Span& span) {
                     {note(later->second, "it is defined here")});
     return {};
   }
-  if (ast_.incomplete || file_.incomplete) return {};
+  if (ast_.incomplete) return {};
   const std::vector<std::string> functions = function_names();
   std::string hint;
   if (std::ranges::find(functions, name) != functions.end()) {

@@ -161,7 +161,8 @@ struct Cell {
 struct File {
   std::vector<Function> functions;
   std::vector<Cell> cells;
-  bool incomplete = false;
+  /// True when a function may be missing, of the file or of a cell.
+  bool functions_incomplete = false;
 };
 
 }  // namespace cellfuse::ast

@@ -20,34 +20,16 @@ struct Spelling {
   TokenKind kind;
 };
 
-constexpr std::array<Spelling, 25> kSymbols{{
-    {"..", TokenKind::DotDot},
-    {"<=", TokenKind::LessEqual},
-    {">=", TokenKind::GreaterEqual},
-    {"==", TokenKind::EqualEqual},
-    {"!=", TokenKind::NotEqual},
-    {"+", TokenKind::Plus},
-    {"-", TokenKind::Minus},
-    {"*", TokenKind::Star},
-    {"/", TokenKind::Slash},
-    {"^", TokenKind::Caret},
-    {"@", TokenKind::At},
-    {"<", TokenKind::Less},
-    {">", TokenKind::Greater},
-    {"=", TokenKind::Equal},
-    {",", TokenKind::Comma},
-    {":", TokenKind::Colon},
-    {";", TokenKind::Semicolon},
-    {"(", TokenKind::LeftParen},
-    {")", TokenKind::RightParen},
-    {"[", TokenKind::LeftBracket},
-    {"]", TokenKind::RightBracket},
-    {"{", TokenKind::LeftBrace},
-    {"}", TokenKind::RightBrace},
-    {"\xC3\x97", TokenKind::Star},
-    {"\xE2\x88\x92", TokenKind::Minus},
+constexpr std::array<Spelling, 23> kSymbols{{
+    {"..", TokenKind::DotDot},     {"<=", TokenKind::LessEqual},  {">=", TokenKind::GreaterEqual},
+    {"==", TokenKind::EqualEqual}, {"!=", TokenKind::NotEqual},   {"+", TokenKind::Plus},
+    {"-", TokenKind::Minus},       {"*", TokenKind::Star},        {"/", TokenKind::Slash},
+    {"^", TokenKind::Caret},       {"@", TokenKind::At},          {"<", TokenKind::Less},
+    {">", TokenKind::Greater},     {"=", TokenKind::Equal},       {",", TokenKind::Comma},
+    {":", TokenKind::Colon},       {";", TokenKind::Semicolon},   {"(", TokenKind::LeftParen},
+    {")", TokenKind::RightParen},  {"[", TokenKind::LeftBracket}, {"]", TokenKind::RightBracket},
+    {"{", TokenKind::LeftBrace},   {"}", TokenKind::RightBrace},
 }};
-constexpr std::size_t kAsciiSymbols = 23;  // the others are reported, then read as the symbol they look like
 
 constexpr std::array<Spelling, 7> kWords{{{"fn", TokenKind::Fn},
                                           {"for", TokenKind::For},
@@ -59,20 +41,30 @@ constexpr std::array<Spelling, 7> kWords{{{"fn", TokenKind::Fn},
 
 struct Foreign {
   std::string_view text;
+  TokenKind kind;  ///< what it is read as once it is reported
   std::string_view hint;
 };
 
 /// Operators of other languages, longest first.
-constexpr std::array<Foreign, 10> kForeign{{{"**", "a power is written `a ^ b`"},
-                                            {"//", "a comment starts with `#`; the whole quotient is `floor(a / b)`"},
-                                            {"&&", "write `and`"},
-                                            {"||", "write `or`"},
-                                            {"!", "write `not`"},
-                                            {"%", "the remainder is `mod(a, b)`"},
-                                            {"?", "a choice is written `where(condition, a, b)`"},
-                                            {"&", "write `and`"},
-                                            {"|", "write `or`"},
-                                            {"'", "`'` stands right behind the name of a state: `h'`"}}};
+constexpr std::array<Foreign, 12> kForeign{
+    {{"**", TokenKind::Caret, "a power is written `a ^ b`"},
+     {"//", TokenKind::EndOfFile, "a comment starts with `#`; the whole quotient is `floor(a / b)`"},
+     {"&&", TokenKind::And, "write `and`"},
+     {"||", TokenKind::Or, "write `or`"},
+     {"!", TokenKind::Not, "write `not`"},
+     {"&", TokenKind::And, "write `and`"},
+     {"|", TokenKind::Or, "write `or`"},
+     {"\xC3\x97", TokenKind::Star, "write `*`"},
+     {"\xE2\x88\x92", TokenKind::Minus, "write `-`"},
+     {"%", TokenKind::Invalid, "the remainder is `mod(a, b)`"},
+     {"?", TokenKind::Invalid, "a choice is written `where(condition, a, b)`"},
+     {"'", TokenKind::Invalid, "`'` stands right behind the name of a state: `h'`"}}};
+
+const Foreign* find_foreign(std::string_view rest) {
+  if (rest.starts_with("!=")) return nullptr;
+  const auto* found = std::ranges::find_if(kForeign, [&](const Foreign& f) { return rest.starts_with(f.text); });
+  return found == kForeign.end() ? nullptr : found;
+}
 
 class Lexer {
  public:
@@ -149,26 +141,30 @@ class Lexer {
     if (is_letter(c)) return read_name();
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return read_number();
     const std::string_view rest = text_.substr(at_);
-    for (const Foreign& foreign : kForeign) {
-      if (!rest.starts_with(foreign.text) || rest.starts_with("!=")) continue;
-      reporter_.error(span(at_, at_ + foreign.text.size()),
-                      "`" + std::string(foreign.text) + "` is not part of the language", std::string(foreign.hint));
-      at_ += foreign.text.size();
-      return;
-    }
-    for (std::size_t i = 0; i < kAsciiSymbols; ++i) {
-      if (!rest.starts_with(kSymbols[i].text)) continue;
-      add(kSymbols[i].kind, at_, at_ + kSymbols[i].text.size());
-      at_ += kSymbols[i].text.size();
+    if (const Foreign* foreign = find_foreign(rest)) return read_foreign(*foreign);
+    for (const Spelling& symbol : kSymbols) {
+      if (!rest.starts_with(symbol.text)) continue;
+      add(symbol.kind, at_, at_ + symbol.text.size());
+      at_ += symbol.text.size();
       return;
     }
     read_stray();
   }
 
+  void read_foreign(const Foreign& foreign) {
+    const std::size_t begin = at_;
+    at_ += foreign.text.size();
+    reporter_.error(span(begin, at_), "`" + std::string(foreign.text) + "` is not part of the language",
+                    std::string(foreign.hint));
+    if (foreign.kind != TokenKind::EndOfFile) return add(foreign.kind, begin, at_);
+    skip_comment();
+  }
+
   void read_name() {
     const std::size_t begin = at_;
     while (is_letter(peek()) || is_digit(peek())) ++at_;
-    if (static_cast<unsigned char>(peek()) >= 0x80 && utf8_length(text_, at_) > 1 && !is_look_alike()) {
+    if (static_cast<unsigned char>(peek()) >= 0x80 && utf8_length(text_, at_) > 1 &&
+        find_foreign(text_.substr(at_)) == nullptr) {
       return report_foreign_name(begin);
     }
     const std::string_view word = text_.substr(begin, at_ - begin);
@@ -202,26 +198,11 @@ class Lexer {
                     "a product is written `" + number + " * " + word + "`");
   }
 
-  std::size_t look_alike() const {
-    const std::string_view rest = text_.substr(at_);
-    std::size_t i = kAsciiSymbols;
-    while (i < kSymbols.size() && !rest.starts_with(kSymbols[i].text)) ++i;
-    return i;
-  }
-  bool is_look_alike() const { return look_alike() < kSymbols.size(); }
-
   void read_stray() {
     const std::size_t length = utf8_length(text_, at_);
     if (length == 0) return report_bad_utf8();
     const std::string_view character = text_.substr(at_, length);
     const std::size_t begin = at_;
-    if (const std::size_t symbol = look_alike(); symbol < kSymbols.size()) {
-      at_ += length;
-      const bool star = kSymbols[symbol].kind == TokenKind::Star;
-      reporter_.error(span(begin, at_), "`" + std::string(character) + "` is not part of the language",
-                      star ? "write `*`" : "write `-`");
-      return add(kSymbols[symbol].kind, begin, at_);
-    }
     if (length == 1) {
       ++at_;
       return report_stray_byte(begin);
@@ -244,6 +225,7 @@ class Lexer {
     const bool visible = c > ' ' && c < 0x7F;
     reporter_.error(span(begin, at_),
                     visible ? "`" + std::string(1, c) + "` is not part of the language" : "a control character");
+    add(TokenKind::Invalid, begin, at_);
   }
 
   void report_foreign_name(std::size_t begin) {
@@ -269,8 +251,8 @@ class Lexer {
 }  // namespace
 
 std::string describe(TokenKind kind) {
-  for (std::size_t i = 0; i < kAsciiSymbols; ++i) {
-    if (kSymbols[i].kind == kind) return "`" + std::string(kSymbols[i].text) + "`";
+  for (const Spelling& symbol : kSymbols) {
+    if (symbol.kind == kind) return "`" + std::string(symbol.text) + "`";
   }
   for (const Spelling& word : kWords) {
     if (word.kind == kind) return "`" + std::string(word.text) + "`";

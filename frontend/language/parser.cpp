@@ -39,7 +39,8 @@ class Parser {
       try {
         read_definition();
       } catch (const SyntaxError&) {
-        file_.incomplete = true;
+        file_.functions_incomplete = true;
+        if (!file_.cells.empty()) file_.cells.back().incomplete = true;
         tokens_.recover_to_definition();
       }
     }
@@ -90,19 +91,19 @@ class Parser {
   }
 
   void read_dim(Cell& cell) {
-    Setting& dim = cell.dims.emplace_back();
-    dim.name = read_name("the name of a dimension");
+    Setting dim{read_name("the name of a dimension"), nullptr};
     if (tokens_.accept(TokenKind::Equal)) dim.value = expressions_.read();
+    cell.dims.push_back(std::move(dim));
   }
 
   void read_constant(Cell& cell) {
-    Setting& constant = cell.constants.emplace_back();
-    constant.name = read_name("the name of a constant");
+    Setting constant{read_name("the name of a constant"), nullptr};
     if (tokens_.kind() != TokenKind::Equal) {
       tokens_.fail("expected `=`", "a constant needs a default: `" + constant.name.name + " = 0.1`");
     }
     tokens_.take();
     constant.value = expressions_.read();
+    cell.constants.push_back(std::move(constant));
   }
 
   Span open_block() {
@@ -137,6 +138,7 @@ class Parser {
   /// One declaration, function or statement of a cell. False at its end.
   bool read_item(Cell& cell, const Span& brace) {
     if (!in_block(brace)) return false;
+    const bool function = tokens_.kind() == TokenKind::Fn;
     try {
       const std::optional<Role> role = tokens_.kind() == TokenKind::Name ? role_of(tokens_.text()) : std::nullopt;
       if (role && tokens_.second_kind() == TokenKind::Name) {
@@ -144,14 +146,15 @@ class Parser {
         do read_declaration(cell, *role);
         while (tokens_.accept(TokenKind::Comma));
         end_statement();
-      } else if (tokens_.kind() == TokenKind::Fn) {
+      } else if (function) {
         cell.functions.push_back(read_function());
         end_statement();
       } else {
         read_statement(cell.statements, Place::Cell, false);
       }
     } catch (const SyntaxError&) {
-      cell.incomplete = true;
+      cell.incomplete = cell.incomplete || !function;
+      file_.functions_incomplete = file_.functions_incomplete || function;
       tokens_.recover();
     }
     return true;
@@ -305,11 +308,8 @@ class Parser {
   }
 
   void mark_incomplete() {
-    if (file_.cells.empty()) {
-      file_.incomplete = true;
-    } else {
-      file_.cells.back().incomplete = true;
-    }
+    ++lost_statements_;
+    if (!file_.cells.empty()) file_.cells.back().incomplete = true;
   }
 
   Function read_function() {
@@ -352,6 +352,7 @@ class Parser {
 
   void read_function_body(Function& function) {
     const Span brace = open_block();
+    const int lost_before = lost_statements_;
     bool returned = false;
     while (in_block(brace)) {
       if (returned) reporter_.error(tokens_.span(), "nothing may follow `return`");
@@ -368,7 +369,13 @@ class Parser {
         tokens_.recover();
       }
     }
-    if (!returned) {
+    if (lost_statements_ > lost_before) {
+      // Names may be missing: nothing can be said about what is left.
+      function.body.clear();
+      function.result = unreadable(function.name.span);
+      function.gradients.clear();
+      function.has_gradient = false;
+    } else if (!returned) {
       reporter_.error(function.name.span, "the function `" + function.name.name + "` returns nothing",
                       "end its body with `return ...`");
     }
@@ -378,6 +385,7 @@ class Parser {
   Reporter& reporter_;
   ExpressionParser expressions_;
   int nesting_ = 0;
+  int lost_statements_ = 0;
   File file_;
 };
 

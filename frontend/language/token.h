@@ -14,6 +14,7 @@ namespace cellfuse {
 /// words from Fn on cannot name a value.
 enum class TokenKind : std::uint8_t {
   EndOfFile,
+  Invalid,  ///< reported by the lexer
   Name,
   PrimedName,  ///< `h'`
   Number,

@@ -77,7 +77,10 @@ Span TokenStream::place_of_missing() const {
 }
 
 void TokenStream::fail(const std::string& what, const std::string& hint, std::vector<Diagnostic> notes) {
-  reporter_.error(place_of_missing(), what + ", found " + describe_next(), hint, std::move(notes));
+  // What the lexer has reported needs no second message.
+  if (raw_kind() != TokenKind::Invalid) {
+    reporter_.error(place_of_missing(), what + ", found " + describe_next(), hint, std::move(notes));
+  }
   throw SyntaxError{};
 }
 
