@@ -163,7 +163,7 @@ std::string Chooser::reason(NodeId id) const {
   if (!is_recomputable(id)) {
     return fmt::format("memory mode {} does not compute {} twice", cellfuse::name(mode_), cellfuse::name(node(id).op));
   }
-  return "smaller than what it is computed from, or as small and nearer to its use";
+  return "nothing smaller gives it and what else backward needs";
 }
 
 void Chooser::build_forward(SavedProgram& program) const {

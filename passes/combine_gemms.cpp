@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "passes/hoist_invariants.h"
 #include "passes/simplify.h"
 #include "passes/split_time.h"
 
@@ -24,13 +25,14 @@ int products_in(const Cell& cell) {
 
 Sequence combine_gemms(const Sequence& sequence) {
   constexpr Cell (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products, join_sums};
-  std::vector<std::string> reasons = sequence.reasons;
   Sequence result = sequence;
   for (auto* part : kParts) result = place_in_time(simplify(part(result)));
+  result = hoist_invariants(result);
   const int before = products_in(sequence.cell);
   const int after = products_in(result.cell);
-  if (after < before) reasons.push_back(fmt::format("{} products with matrices were combined to {}", before, after));
-  result.reasons = std::move(reasons);
+  if (after < before) {
+    result.reasons.push_back(fmt::format("{} products with matrices were combined to {}", before, after));
+  }
   return result;
 }
 

@@ -47,7 +47,8 @@ class SumCombiner {
   void find_groups();
   bool is_worthwhile(const std::vector<NodeId>& group) const;
   Cell replace() const;
-  Expr combined(Graph& graph, const std::vector<NodeId>& group, const std::vector<Node>& members) const;
+  Expr combined(Graph& graph, const std::vector<NodeId>& group, const std::map<NodeId, Node>& members,
+                NodeId last) const;
 
   const Sequence& sequence_;
   const Cell& cell_;
@@ -116,6 +117,9 @@ void SumCombiner::find_groups() {
   }
   for (auto& [key, group] : by_key) {
     if (group.size() < 2 || !is_worthwhile(group)) continue;
+    // In the order in which sums of outer products put the same operands side by side.
+    std::stable_sort(group.begin(), group.end(),
+                     [this](NodeId a, NodeId b) { return graph_[a].operands[0] < graph_[b].operands[0]; });
     for (NodeId id : group) group_of_[id] = groups_.size();
     groups_.push_back(group);
   }
@@ -128,17 +132,19 @@ bool SumCombiner::is_worthwhile(const std::vector<NodeId>& group) const {
                      [this](NodeId id) { return !is_leaf(graph_[viewed_value(graph_, graph_[id].operands[0])].op); });
 }
 
-/// `members` are nodes of the new graph, in the order of the group.
-Expr SumCombiner::combined(Graph& graph, const std::vector<NodeId>& group, const std::vector<Node>& members) const {
-  const bool contract_rows = members.back().flag;
-  const bool negative = uses_.at(group.back()).front().negative;
+/// `members` are nodes of the new graph.
+Expr SumCombiner::combined(Graph& graph, const std::vector<NodeId>& group, const std::map<NodeId, Node>& members,
+                           NodeId last) const {
+  const bool contract_rows = members.at(last).flag;
+  const bool negative = uses_.at(last).front().negative;
   std::vector<Expr> operands;
   std::vector<Expr> matrices;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    operands.push_back({&graph, members[i].operands[0]});
-    Expr matrix{&graph, members[i].operands[1]};
-    if (members[i].flag != contract_rows) matrix = transpose(matrix);
-    if (uses_.at(group[i]).front().negative != negative) matrix = -matrix;
+  for (NodeId id : group) {
+    const Node& member = members.at(id);
+    operands.push_back({&graph, member.operands[0]});
+    Expr matrix{&graph, member.operands[1]};
+    if (member.flag != contract_rows) matrix = transpose(matrix);
+    if (uses_.at(id).front().negative != negative) matrix = -matrix;
     matrices.push_back(matrix);
   }
   Expr operand = concat(operands, operands[0].shape().rank() - 1);
@@ -147,13 +153,15 @@ Expr SumCombiner::combined(Graph& graph, const std::vector<NodeId>& group, const
 
 /// The last product of a group becomes the whole, the others nothing.
 Cell SumCombiner::replace() const {
-  std::vector<std::vector<Node>> met(groups_.size());
+  std::vector<std::map<NodeId, Node>> met(groups_.size());
   return rewrite(cell_, [&](Graph& graph, const Node& node, NodeId id) {
     auto it = group_of_.find(id);
     if (it == group_of_.end()) return kNoNode;
     const std::vector<NodeId>& group = groups_[it->second];
-    met[it->second].push_back(node);
-    return id == group.back() ? combined(graph, group, met[it->second]).id : constant(graph, 0.0, node.shape).id;
+    std::map<NodeId, Node>& members = met[it->second];
+    members.emplace(id, node);
+    const bool last = members.size() == group.size();
+    return last ? combined(graph, group, members, id).id : constant(graph, 0.0, node.shape).id;
   });
 }
 

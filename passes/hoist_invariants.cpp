@@ -24,7 +24,7 @@ Sequence hoist_invariants(const Sequence& sequence) {
     result.placement[id].phase = Phase::Once;
     if (!read_elsewhere[id] || is_leaf(node.op)) continue;
     std::string_view from = node.domain == Domain::Once ? "parameters" : "what a sample is given once";
-    result.reasons.push_back(fmt::format("{} depends on {} only: computed once a call", names[id], from));
+    result.reasons.push_back(fmt::format("{} depends on {} only: computed once a call", names.expression(id), from));
   }
   return result;
 }

@@ -49,10 +49,17 @@ Expr simplify_difference(Simplifier& simplify, Expr e) {
   return {};
 }
 
+/// True for `x == 0`.
+bool is_negation_of(Expr e, Expr x) {
+  return is(e, Op::Eq) && operand(e, 0).id == x.id && is_constant(operand(e, 1), 0);
+}
+
 Expr simplify_product(Simplifier& simplify, Expr e) {
   for (std::size_t i = 0; i < 2; ++i) {
     Expr a = operand(e, i);
     Expr b = operand(e, 1 - i);
+    if (is_zero_or_one(a) && a.id == b.id) return a;
+    if (is_zero_or_one(a) && is_negation_of(b, a)) return constant(*e.graph, 0, e.shape());
     if (is_constant(b, 1)) return a;
     if (is_constant(b, -1)) return simplify(-a);
     if (!is(a, Op::Neg)) continue;
@@ -81,6 +88,21 @@ Expr simplify_negation(Simplifier& simplify, Expr e) {
   return {};
 }
 
+/// In a branch of a `where`, another one with the same condition is decided, also one step further inside cheap work.
+Expr decided_branch(Simplifier& simplify, Expr branch, Expr condition, std::size_t taken) {
+  if (is(branch, Op::Where) && operand(branch, 0).id == condition.id) return operand(branch, taken);
+  if (!is_elementwise(branch.node().op) || cost(branch.node().op) > Cost::Cheap) return {};
+  bool some = false;
+  std::vector<Expr> operands;
+  for (std::size_t i = 0; i < branch.node().operands.size(); ++i) {
+    Expr x = operand(branch, i);
+    const bool decided = is(x, Op::Where) && operand(x, 0).id == condition.id;
+    operands.push_back(decided ? operand(x, taken) : x);
+    some = some || decided;
+  }
+  return some ? simplify(cellfuse::apply(branch.node().op, operands)) : Expr{};
+}
+
 Expr simplify_where(Simplifier& simplify, Expr e) {
   Expr c = operand(e, 0);
   Expr a = operand(e, 1);
@@ -90,8 +112,8 @@ Expr simplify_where(Simplifier& simplify, Expr e) {
   if (is(c, Op::Not)) return simplify(where(operand(c, 0), b, a));
   if (is(c, Op::Eq) && is_constant(operand(c, 1), 0)) return simplify(where(operand(c, 0), b, a));
   if (is(c, Op::Ne) && is_constant(operand(c, 1), 0)) return simplify(where(operand(c, 0), a, b));
-  if (is(a, Op::Where) && operand(a, 0).id == c.id) return simplify(where(c, operand(a, 1), b));
-  if (is(b, Op::Where) && operand(b, 0).id == c.id) return simplify(where(c, a, operand(b, 2)));
+  if (Expr decided = decided_branch(simplify, a, c, 1)) return simplify(where(c, decided, b));
+  if (Expr decided = decided_branch(simplify, b, c, 2)) return simplify(where(c, a, decided));
   if (is_constant(a, 1) && is_constant(b, 0) && is_zero_or_one(c)) return c;
   return {};
 }

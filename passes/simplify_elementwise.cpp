@@ -74,6 +74,25 @@ Expr raise_transpose(Simplifier& simplify, Expr e) {
   return transpose(simplify(cellfuse::apply(e.node().op, operands)));
 }
 
+/// op(reshape(a), reshape(b)) is reshape(op(a, b)) where a and b have the same shape; numbers may stand in.
+Expr raise_reshape(Simplifier& simplify, Expr e) {
+  Expr first;
+  for (std::size_t i = 0; i < e.node().operands.size(); ++i) {
+    Expr x = operand(e, i);
+    if (is(x, Op::Constant)) continue;
+    if (!is(x, Op::Reshape) || (first && !(operand(x, 0).shape() == first.shape()))) return {};
+    first = operand(x, 0);
+  }
+  const Shape shape = e.shape();
+  const Shape inner = first.shape();
+  std::vector<Expr> operands;
+  for (std::size_t i = 0; i < e.node().operands.size(); ++i) {
+    Expr x = operand(e, i);
+    operands.push_back(is(x, Op::Constant) ? constant(*e.graph, x.node().value, inner) : operand(x, 0));
+  }
+  return reshape(simplify(cellfuse::apply(e.node().op, operands)), shape);
+}
+
 }  // namespace
 
 Expr simplify_elementwise(Simplifier& simplify, Expr e) {
@@ -81,6 +100,7 @@ Expr simplify_elementwise(Simplifier& simplify, Expr e) {
   if (Expr folded = fold(e)) return folded;
   if (!distributes(e.node().op)) return {};
   if (Expr raised = raise_broadcast(simplify, e)) return raised;
+  if (Expr raised = raise_reshape(simplify, e)) return raised;
   return raise_transpose(simplify, e);
 }
 

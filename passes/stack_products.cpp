@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -18,8 +19,9 @@ class Groups {
   explicit Groups(const Cell& cell) : cell_(cell) {}
 
   void add(const Key& key, NodeId id) { by_key_[key].push_back(id); }
-  /// Makes the groups of more than one member final. False when there is none.
-  bool settle();
+  /// Makes the groups of more than one member final, with members in the order of their operand `order`. False when
+  /// there is none.
+  bool settle(std::size_t order);
 
   /// Parts lie `axis_from_end` axes from the last one. `early` are nodes that a product reads beside the operands of
   /// the member met first: `product(graph, members, first, map)` finds them through `map`, which goes by old ids.
@@ -38,9 +40,12 @@ class Groups {
   std::map<NodeId, std::size_t> group_of_;
 };
 
-bool Groups::settle() {
+bool Groups::settle(std::size_t order) {
   for (auto& [key, members] : by_key_) {
     if (members.size() < 2) continue;
+    std::stable_sort(members.begin(), members.end(), [&](NodeId a, NodeId b) {
+      return cell_.graph[a].operands[order] < cell_.graph[b].operands[order];
+    });
     for (NodeId id : members) group_of_[id] = groups_.size();
     groups_.push_back(members);
   }
@@ -88,7 +93,7 @@ Cell stack_outer(const Cell& cell, std::size_t shared) {
     groups.add({Phase::After, 0, node.operands[shared]}, id);
     operands.push_back(node.operands[other]);
   }
-  if (!groups.settle()) return cell;
+  if (!groups.settle(other)) return cell;
   auto product = [&](Graph& target, const std::vector<NodeId>& members, const Node& first,
                      const std::vector<NodeId>& map) {
     std::vector<Expr> parts;
@@ -116,7 +121,7 @@ Cell stack_rows(const Sequence& sequence) {
     groups.add({place.phase, place.loop, node.operands[0]}, id);
     matrices.push_back(node.operands[1]);
   }
-  if (!groups.settle()) return cell;
+  if (!groups.settle(1)) return cell;
   auto product = [&](Graph& target, const std::vector<NodeId>& members, const Node& first,
                      const std::vector<NodeId>& map) {
     std::vector<Expr> rows;
