@@ -24,9 +24,17 @@ int products_in(const Cell& cell) {
 }  // namespace
 
 Sequence combine_gemms(const Sequence& sequence) {
-  constexpr Cell (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products, join_sums};
+  constexpr std::optional<Cell> (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products,
+                                                                join_sums};
   Sequence result = sequence;
-  for (auto* part : kParts) result = place_in_time(simplify(part(result)));
+  bool changed = false;
+  for (auto* part : kParts) {
+    std::optional<Cell> combined = part(result);
+    if (!combined) continue;
+    result = place_in_time(simplify(*combined));
+    changed = true;
+  }
+  if (!changed) return sequence;
   result = hoist_invariants(result);
   const int before = products_in(sequence.cell);
   const int after = products_in(result.cell);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "ir/sequence.h"
 
 namespace cellfuse {
@@ -13,10 +15,10 @@ namespace cellfuse {
 /// Afterwards the gates of a cell are one product.
 Sequence combine_gemms(const Sequence& sequence);
 
-// The parts, each on a placed cell.
-Cell combine_sums(const Sequence& sequence);
-Cell stack_rows(const Sequence& sequence);
-Cell stack_outer_products(const Sequence& sequence);
-Cell join_sums(const Sequence& sequence);
+// The parts; nothing where there is nothing to combine.
+std::optional<Cell> combine_sums(const Sequence& sequence);
+std::optional<Cell> stack_rows(const Sequence& sequence);
+std::optional<Cell> stack_outer_products(const Sequence& sequence);
+std::optional<Cell> join_sums(const Sequence& sequence);
 
 }  // namespace cellfuse

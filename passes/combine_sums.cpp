@@ -32,10 +32,11 @@ class SumCombiner {
     for (NodeId root : cell_.roots()) ++counts_[root];
   }
 
-  Cell run() {
+  std::optional<Cell> run() {
     find_uses();
     find_groups();
-    return group_of_.empty() ? cell_ : prune(replace());
+    if (group_of_.empty()) return std::nullopt;
+    return prune(replace());
   }
 
  private:
@@ -167,6 +168,6 @@ Cell SumCombiner::replace() const {
 
 }  // namespace
 
-Cell combine_sums(const Sequence& sequence) { return SumCombiner(sequence).run(); }
+std::optional<Cell> combine_sums(const Sequence& sequence) { return SumCombiner(sequence).run(); }
 
 }  // namespace cellfuse

@@ -36,11 +36,11 @@ std::map<NodeId, PartOf> find_parts(const Cell& cell, const std::vector<bool>& l
 
 }  // namespace
 
-Cell join_sums(const Sequence& sequence) {
+std::optional<Cell> join_sums(const Sequence& sequence) {
   const Cell& cell = sequence.cell;
   const Graph& graph = cell.graph;
   const std::map<NodeId, PartOf> parts = find_parts(cell, reachable(graph, cell.roots()));
-  if (parts.empty()) return cell;
+  if (parts.empty()) return std::nullopt;
   std::set<NodeId> concats;
   for (const auto& [part, place] : parts) concats.insert(place.concat);
 

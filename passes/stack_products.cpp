@@ -80,7 +80,7 @@ Cell Groups::replace(const std::vector<NodeId>& early, int axis_from_end, const 
 bool is_computed(const Graph& graph, NodeId id) { return !is_leaf(graph[viewed_value(graph, id)].op); }
 
 /// AccumulateOuters that share operand `shared` (0 or 1), with the others side by side.
-Cell stack_outer(const Cell& cell, std::size_t shared) {
+std::optional<Cell> stack_outer(const Cell& cell, std::size_t shared) {
   const Graph& graph = cell.graph;
   const std::vector<bool> live = reachable(graph, cell.roots());
   const std::size_t other = 1 - shared;
@@ -93,7 +93,7 @@ Cell stack_outer(const Cell& cell, std::size_t shared) {
     groups.add({Phase::After, 0, node.operands[shared]}, id);
     operands.push_back(node.operands[other]);
   }
-  if (!groups.settle(other)) return cell;
+  if (!groups.settle(other)) return std::nullopt;
   auto product = [&](Graph& target, const std::vector<NodeId>& members, const Node& first,
                      const std::vector<NodeId>& map) {
     std::vector<Expr> parts;
@@ -108,7 +108,7 @@ Cell stack_outer(const Cell& cell, std::size_t shared) {
 
 }  // namespace
 
-Cell stack_rows(const Sequence& sequence) {
+std::optional<Cell> stack_rows(const Sequence& sequence) {
   const Cell& cell = sequence.cell;
   const Graph& graph = cell.graph;
   const std::vector<bool> live = reachable(graph, cell.roots());
@@ -121,7 +121,7 @@ Cell stack_rows(const Sequence& sequence) {
     groups.add({place.phase, place.loop, node.operands[0]}, id);
     matrices.push_back(node.operands[1]);
   }
-  if (!groups.settle(1)) return cell;
+  if (!groups.settle(1)) return std::nullopt;
   auto product = [&](Graph& target, const std::vector<NodeId>& members, const Node& first,
                      const std::vector<NodeId>& map) {
     std::vector<Expr> rows;
@@ -134,6 +134,10 @@ Cell stack_rows(const Sequence& sequence) {
   return groups.replace(matrices, 1, product);
 }
 
-Cell stack_outer_products(const Sequence& sequence) { return stack_outer(stack_outer(sequence.cell, 1), 0); }
+std::optional<Cell> stack_outer_products(const Sequence& sequence) {
+  const std::optional<Cell> rows = stack_outer(sequence.cell, 1);
+  const std::optional<Cell> columns = stack_outer(rows ? *rows : sequence.cell, 0);
+  return columns ? columns : rows;
+}
 
 }  // namespace cellfuse
