@@ -46,7 +46,7 @@ const std::vector<ElementwiseInfo>& table() {
 #define PRIMITIVE nullptr
 #define ELEMENTWISE(name, spelling, arguments, cost, meaning, derivatives, expansion, cpu)                           \
   row(                                                                                                               \
-      Op::name, spelling, arguments, cost,                                                                           \
+      Op::name, #spelling, arguments, cost,                                                                           \
       []([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) -> double { return meaning; }, \
       derivatives, expansion, cpu),
   static const std::vector<ElementwiseInfo> rows{
