@@ -1,6 +1,7 @@
 // What the Cell level means over a sequence: masks, resets, direction, chunks and batches, in terms of plain runs.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +34,8 @@ Cell test_cell(bool training) {
   const Expr b = maker.param("b", {2}, false);
   maker.start(c, c0);
   const Expr t = leaf(maker.graph(), Op::StepIndex, 0, {});
-  const Expr fixed_U = dropout(U, 0.3, true, 0);
-  const Expr z = matmul(W, dropout(x, 0.3, false, 1)) + matmul(fixed_U, dropout(h, 0.3, true, 2)) + b;
+  const Expr fixed = dropout(U, 0.3, true, 0);
+  const Expr z = matmul(W, dropout(x, 0.3, false, 1)) + matmul(fixed, dropout(h, 0.3, true, 2)) + b;
   const Expr fresh = sigmoid(z) * c + tanh(z) * (1.0 + 0.1 * sin(t));
   maker.next(c, fresh);
   maker.next(h, zoneout(sin(fresh), h, 0.4, 3));
@@ -88,8 +89,9 @@ RunArguments alone(const RunArguments& of, std::int64_t b, const std::vector<std
 
 /// 0, 1, ... or the other way round.
 std::vector<std::int64_t> all_steps(std::int64_t steps, bool down = false) {
-  std::vector<std::int64_t> result;
-  for (std::int64_t t = 0; t < steps; ++t) result.push_back(down ? steps - 1 - t : t);
+  std::vector<std::int64_t> result(static_cast<std::size_t>(steps));
+  std::iota(result.begin(), result.end(), 0);
+  if (down) std::ranges::reverse(result);
   return result;
 }
 

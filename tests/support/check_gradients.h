@@ -5,7 +5,7 @@
 namespace cellfuse::testing {
 
 /// Compares the gradients of a random loss of a run, and the gradients of a random loss of those, with central
-/// differences. Masked steps of `arguments` are filled with NaN first, which must reach nothing.
-void check_gradients(const Cell& cell, const RunArguments& arguments, RandomRun& random, bool twice = true);
+/// differences. Masked steps of `given` are filled with NaN first, which must reach nothing.
+void check_gradients(const Cell& cell, const RunArguments& given, RandomRun& random, bool twice = true);
 
 }  // namespace cellfuse::testing
