@@ -62,6 +62,46 @@ Cell apply_rules(const Cell& cell) {
   });
 }
 
+/// The nodes that `roots` need, operands first and in the order in which a reader who starts at the roots meets them.
+std::vector<NodeId> reading_order(const Graph& graph, const std::vector<NodeId>& roots) {
+  std::vector<NodeId> order;
+  std::vector<bool> done(graph.size(), false);
+  std::vector<std::pair<NodeId, std::size_t>> stack;  // a node and its next operand
+  for (NodeId root : roots) {
+    stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      if (done[id]) {
+        stack.pop_back();
+      } else if (next < graph[id].operands.size()) {
+        const NodeId operand = graph[id].operands[next++];
+        if (!done[operand]) stack.emplace_back(operand, 0);
+      } else {
+        done[id] = true;
+        order.push_back(id);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+/// The same cell with its values in reading order, so that the order in which rules made them leaves no trace.
+Cell tidy(const Cell& cell) {
+  Cell result = cell;
+  result.graph = Graph();
+  std::vector<NodeId> map(cell.graph.size(), kNoNode);
+  for (NodeId id : reading_order(cell.graph, cell.roots())) {
+    Node node = cell.graph[id];
+    for (NodeId& operand : node.operands) operand = map[operand];
+    map[id] = result.graph.add(std::move(node));
+    if (!cell.graph.name(id).empty()) result.graph.set_name(map[id], cell.graph.name(id));
+    if (const Span span = cell.graph.span(id)) result.graph.set_span(map[id], span);
+  }
+  map_roots(result, map);
+  return result;
+}
+
 bool same_graph(const Cell& a, const Cell& b) {
   if (a.graph.size() != b.graph.size() || a.roots() != b.roots()) return false;
   for (NodeId id = 0; id < a.graph.size(); ++id) {
@@ -92,9 +132,9 @@ Expr Simplifier::operator()(Expr raw) {
 }
 
 Cell simplify(const Cell& cell) {
-  Cell current = prune(cell);
+  Cell current = tidy(cell);
   for (int round = 0; round < kMaxRounds; ++round) {
-    Cell next = prune(apply_rules(current));
+    Cell next = tidy(apply_rules(current));
     if (same_graph(current, next)) return next;
     current = std::move(next);
   }

@@ -88,6 +88,18 @@ Expr simplify_negation(Simplifier& simplify, Expr e) {
   return {};
 }
 
+/// x, for a condition that is `x == 0` (or `x != 0` when not `equal`), also behind a broadcast.
+Expr compared_with_zero(Simplifier& simplify, Expr condition, bool equal) {
+  Expr c = is(condition, Op::Broadcast) ? operand(condition, 0) : condition;
+  const bool negation = equal && is(c, Op::Not);
+  const bool comparison = is(c, equal ? Op::Eq : Op::Ne) && is_constant(operand(c, 1), 0);
+  if (!negation && !comparison) return {};
+  if (c.id == condition.id) return operand(c, 0);
+  Node spread = condition.node();
+  spread.operands = {c.node().operands[0]};
+  return simplify({c.graph, c.graph->add(std::move(spread))});
+}
+
 /// In a branch of a `where`, another one with the same condition is decided, also one step further inside cheap work.
 Expr decided_branch(Simplifier& simplify, Expr branch, Expr condition, std::size_t taken) {
   if (is(branch, Op::Where) && operand(branch, 0).id == condition.id) return operand(branch, taken);
@@ -109,9 +121,8 @@ Expr simplify_where(Simplifier& simplify, Expr e) {
   Expr b = operand(e, 2);
   if (is(c, Op::Constant)) return c.node().value != 0 ? a : b;
   if (a.id == b.id) return a;
-  if (is(c, Op::Not)) return simplify(where(operand(c, 0), b, a));
-  if (is(c, Op::Eq) && is_constant(operand(c, 1), 0)) return simplify(where(operand(c, 0), b, a));
-  if (is(c, Op::Ne) && is_constant(operand(c, 1), 0)) return simplify(where(operand(c, 0), a, b));
+  if (Expr opposite = compared_with_zero(simplify, c, true)) return simplify(where(opposite, b, a));
+  if (Expr same = compared_with_zero(simplify, c, false)) return simplify(where(same, a, b));
   if (Expr decided = decided_branch(simplify, a, c, 1)) return simplify(where(c, decided, b));
   if (Expr decided = decided_branch(simplify, b, c, 2)) return simplify(where(c, a, decided));
   if (is_constant(a, 1) && is_constant(b, 0) && is_zero_or_one(c)) return c;

@@ -74,7 +74,7 @@ Expr simplify_along_axis(Simplifier& simplify, Expr e) {
 Expr simplify_cumsum(Simplifier& simplify, Expr e) {
   Expr x = operand(e, 0);
   const int axis = e.node().axis;
-  if (x.shape()[axis].size == 1) return x;
+  if (x.shape()[axis].size == 1 || is_constant(x, 0)) return x;
   if (is(x, Op::Transpose)) return transpose(simplify(cumsum(operand(x, 0), 1 - axis, e.node().flag)));
   return {};
 }
