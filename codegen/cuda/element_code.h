@@ -21,6 +21,7 @@ class ElementCode {
   const Layout& layout_;
   const KernelHead& head_;
   Writer& out_;
+  std::string group_;  ///< the number of the thread's group, as code
 };
 
 }  // namespace cellfuse::cuda

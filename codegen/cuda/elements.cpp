@@ -61,7 +61,8 @@ int Elements::value(NodeId id, const Index& index, const std::string& hint) {
 }
 
 void Elements::note_read(int buffer) {
-  if (frame_.changes(buffer) && !frame_.registers.contains(buffer)) rereads_.insert(buffer);
+  const bool in_register = frame_.registers.contains(buffer) || frame_.uniforms.contains(buffer);
+  if (frame_.changes(buffer) && !in_register) rereads_.insert(buffer);
 }
 
 int Elements::memory(int buffer, const Linear& at, bool zero_when_masked, const std::string& hint) {

@@ -21,7 +21,7 @@ class Emitter {
     CudaSource source;
     source.name = unit_.name;
     source.has_slots = unit_.has_slots;
-    out_.open("namespace " + unit_.name);
+    out_.line(fmt::format("namespace {} {{", unit_.name));
     out_.blank();
     emit_table(unit_, out_);
     const Plan& plan = unit_.plan;
@@ -32,7 +32,7 @@ class Emitter {
     append(source.end, stages(plan.end, nullptr));
     source.finish = add_up(false);
     append(source.finish, stages(plan.finish, nullptr));
-    out_.close("  // namespace " + unit_.name);
+    out_.line(fmt::format("}}  // namespace {}", unit_.name));
     source.kernels = out_.text();
     return source;
   }
@@ -62,7 +62,7 @@ class Emitter {
   }
 
   void add(const Kernel& kernel, const TimeLoop* loop, std::vector<Action>& actions) {
-    KernelFrame frame{unit_, kernel, Walk::None, false, false, {}, {}, {}};
+    KernelFrame frame{unit_, kernel, Walk::None, false, false, {}, {}, {}, {}};
     const bool adds = std::ranges::any_of(kernel.stores, [](const Store& s) { return s.mode == StoreMode::Add; });
     if (loop != nullptr) {
       frame.in_loop = true;
@@ -80,7 +80,7 @@ class Emitter {
         if (std::holds_alternative<Exchange>(stage)) continue;
         const auto* kernel = std::get_if<Kernel>(&stage);
         check_internal(kernel != nullptr && loop.body.size() == 1, "codegen/cuda", "a scan of more than one kernel");
-        KernelFrame frame{unit_, *kernel, Walk::Loop, false, loop.backward, loop.carried, {}, {}};
+        KernelFrame frame{unit_, *kernel, Walk::Loop, false, loop.backward, loop.carried, {}, {}, {}};
         actions.emplace_back(emit_kernel(frame, out_));
       }
       return;

@@ -24,12 +24,11 @@ const std::set<std::string_view>& reserved() {
       "load_strided", "read", "read_aligned", "read_strided", "store", "store_aligned", "store_strided", "uniform",
       "draw_at", "count_up", "is_live", "flag_of", "index_of_step", "rows_of", "first_of_segment", "math", "accurate",
       "approximate", "infinity", "not_a_number", "across_group", "across_lanes", "shared_memory", "thread_in_block",
-      "block_in_grid", "blocks_in_grid", "add_up_slots", "kSharedDraw", "wait_for_previous_kernel",
-      "let_next_kernel_start",
+      "block_in_grid", "blocks_in_grid", "add_up_slots", "wait_for_previous_kernel", "let_next_kernel_start",
       // Kernels.
-      "Real", "Value", "Call", "CallHeader", "call", "given", "iteration", "row", "sample", "time", "unit", "live",
-      "segment", "slot", "step", "team", "line", "along", "part", "thread", "partials", "scratch", "block", "element",
-      "carry", "fetch", "ahead", "place", "kAhead", "steps", "linux", "unix"};
+      "Real", "Value", "Call", "CallHeader", "call", "table", "iteration", "row", "row_of_block", "sample", "time",
+      "unit", "live", "segment", "slot", "step", "team", "line", "along", "part", "thread", "partials", "scratch",
+      "block", "element", "carry", "fetch", "ahead", "place", "kAhead", "steps", "linux", "unix"};
   return words;
 }
 
@@ -38,6 +37,10 @@ const std::set<std::string_view>& reserved() {
 std::string identifier(std::string_view name) {
   std::string result;
   for (const char c : name) {
+    if (c == '\'') {
+      result += "_new";
+      continue;
+    }
     const bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 128;
     result += fits ? c : '_';
   }

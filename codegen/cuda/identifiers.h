@@ -6,7 +6,7 @@
 
 namespace cellfuse::cuda {
 
-/// A name of the user or of the plan as a C++ identifier that hides nothing of the prelude.
+/// A name of the user or of the plan as a C++ identifier that hides nothing of the prelude; `h'` is `h_new`.
 std::string identifier(std::string_view name);
 
 /// Names of one scope of the emitted code.

@@ -22,6 +22,7 @@ KernelHead::KernelHead(const KernelFrame& frame, const Layout& layout, Writer& o
     : frame_(frame), layout_(layout), out_(out) {
   for (const auto& [buffer, name] : frame.pointers) names_.reserve(name);
   for (const auto& [buffer, name] : frame.registers) names_.reserve(name);
+  for (const auto& [buffer, name] : frame.uniforms) names_.reserve(name);
   const auto& buffers = frame.unit.plan.buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].space == Space::Live) live_buffer_ = static_cast<int>(i);
@@ -32,16 +33,34 @@ KernelHead::KernelHead(const KernelFrame& frame, const Layout& layout, Writer& o
 
 void KernelHead::find_needs() {
   for (const Load& load : frame_.kernel.loads) needs_live_ |= load.zero_when_masked;
-  for (const Store& store : frame_.kernel.stores) needs_live_ |= store.when_masked != WhenMasked::Store;
+  for (const Store& store : frame_.kernel.stores) {
+    needs_live_ |= store.when_masked != WhenMasked::Store;
+    find_needs_of(store.buffer);
+    if (store.hold >= 0) find_needs_of(store.hold);
+    needs_sample_ |= store.mode == StoreMode::Add;
+  }
   check_internal(!needs_live_ || live_buffer_ >= 0, "codegen/cuda", "a plan with masks and no buffer for them");
   for (const auto& body : layout_.nests) {
-    for (int i = 0; i < body->elements.size(); ++i) {
-      const Element& element = body->elements[i];
-      if (element.kind != Element::Kind::Random) continue;
-      const Node& node = frame_.unit.graph[element.node];
-      needs_step_ |= !node.flag && node.begin == 0;
-    }
+    for (int i = 0; i < body->elements.size(); ++i) find_needs_of(body->elements[i]);
   }
+  needs_time_ |= needs_live_ || needs_step_;
+  needs_sample_ |= needs_live_ || needs_step_ || frame_.walk == Walk::Loop;
+}
+
+void KernelHead::find_needs_of(int buffer) {
+  if (frame_.pointers.contains(buffer) || frame_.registers.contains(buffer)) return;
+  needs_time_ |= frame_.unit.buffer(buffer).time;
+  needs_sample_ |= frame_.unit.buffer(buffer).batch;
+}
+
+void KernelHead::find_needs_of(const Element& element) {
+  if (element.kind == Element::Kind::Memory) find_needs_of(element.buffer);
+  if (element.kind != Element::Kind::Random) return;
+  const Node& node = frame_.unit.graph[element.node];
+  const bool per_sample = node.begin == 0;
+  needs_step_ |= !node.flag && per_sample;
+  needs_time_ |= !node.flag;
+  needs_sample_ |= per_sample;
 }
 
 std::string KernelHead::division() const {
@@ -99,10 +118,10 @@ void KernelHead::comment() const {
 
 void KernelHead::open() {
   const std::string iteration = frame_.in_loop ? "int iteration" : "int";
-  out_.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}_{}(const Call* given, {})",
+  out_.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}_{}(const Call* table, {})",
                         layout_.threads, frame_.unit.name, identifier(frame_.kernel.name), iteration));
   const bool exchanges = frame_.in_loop && !frame_.carried.empty();
-  out_.line(exchanges ? "Call call = *given;" : "const Call call = *given;");
+  out_.line(exchanges ? "Call call = *table;" : "const Call call = *table;");
   out_.line("wait_for_previous_kernel();");
   out_.line("let_next_kernel_start();");
   if (frame_.in_loop) out_.line("if (iteration >= call.steps) return;");
@@ -138,22 +157,23 @@ std::string KernelHead::rows() const {
   throw InternalError("codegen/cuda", "unknown rows");
 }
 
-void KernelHead::place_row() const {
+void KernelHead::place_row(const std::string& number, bool may_be_none) const {
   const bool adds = std::ranges::any_of(frame_.kernel.stores, [](const Store& s) { return s.mode == StoreMode::Add; });
-  switch (layout_.rows) {
-    case Rows::One: return;
-    case Rows::Samples: out_.line("const int sample = row;"); break;
-    case Rows::Steps:
-      out_.line("const int time = row / call.samples;");
-      out_.line("const int sample = row % call.samples;");
-      break;
-    case Rows::Segments:
-      out_.line("const int segment = row / call.samples;");
-      out_.line("const int sample = row % call.samples;");
-      break;
+  const std::string none = fmt::format(">= {}) return;", rows());
+  if (layout_.rows == Rows::Samples) {
+    if (needs_sample_ || may_be_none) out_.line(fmt::format("const int sample = {};", number));
+    if (may_be_none) out_.line("if (sample " + none);
+    if (adds) out_.line("const int slot = sample;");
+  } else if (layout_.rows != Rows::One) {
+    out_.line(fmt::format("const int row = {};", number));
+    if (may_be_none) out_.line("if (row " + none);
+    const bool by_step = layout_.rows == Rows::Steps;
+    if (!by_step) out_.line("const int segment = row / call.samples;");
+    if (by_step && needs_time_) out_.line("const int time = row / call.samples;");
+    if (needs_sample_) out_.line("const int sample = row % call.samples;");
+    if (adds) out_.line("const int slot = row;");
   }
-  if (adds) out_.line("const int slot = row;");
-  if (frame_.in_loop) {
+  if (frame_.in_loop && needs_time_) {
     out_.line(frame_.backward ? "const int time = call.steps - 1 - iteration;" : "const int time = iteration;");
   }
 }

@@ -21,13 +21,15 @@ class KernelHead {
 
   /// The number of rows.
   std::string rows() const;
-  /// Declares what the number `row` means: `time`, `sample`, `segment`, `slot`.
-  void place_row() const;
-  /// Declares what is the same for all elements of a row at a step: `live`, `step`. `row_of_steps`: once `time` is
-  /// known.
+  /// Declares which row is at hand, given its number: `time`, `sample`, `segment`, `slot`. `may_be_none`: the number
+  /// may be past the last row; then the thread returns.
+  void place_row(const std::string& number, bool may_be_none) const;
+  /// Declares what is the same for all elements of a row at a step: `live`, `step`; `live` is read with the expression
+  /// given, or from memory.
   void place_step(const std::string& live = {}) const;
 
   bool needs_live() const { return needs_live_; }
+  bool needs_time() const { return needs_time_; }
   /// Names that code of the kernel must not use for values.
   const Names& names() const { return names_; }
   int live_buffer() const { return live_buffer_; }
@@ -35,6 +37,8 @@ class KernelHead {
 
  private:
   void find_needs();
+  void find_needs_of(const Element& element);
+  void find_needs_of(int buffer);
   std::vector<std::string> computed() const;
   std::string memory_names(bool written) const;
   std::string division() const;
@@ -46,6 +50,8 @@ class KernelHead {
   Names names_;
   bool needs_live_ = false;
   bool needs_step_ = false;
+  bool needs_time_ = false;
+  bool needs_sample_ = false;
   int live_buffer_ = -1;
   int step_buffer_ = -1;
 };

@@ -104,47 +104,62 @@ class Chooser {
   void divide_rows() {
     layout_.nests.clear();
     std::int64_t work = 1;
-    for (const Nest& nest : kernel().nests)
+    for (const Nest& nest : kernel().nests) {
       work = std::max(work, ceil_div(nest.space.count(), frame_.unit.widest_lanes()));
+    }
     layout_.team = kWarp;
     while (layout_.team < kLargestTeam && layout_.team < work) layout_.team *= 2;
     layout_.rows_per_block = layout_.team == kWarp && layout_.rows != Rows::One ? kSmallTeams / kWarp : 1;
-    layout_.threads = static_cast<int>(layout_.team * layout_.rows_per_block);
-    place_memory();
-    for (const Nest& nest : kernel().nests) {
-      const Pattern pattern = choose_pattern(nest, layout_.team);
-      layout_.nests.push_back(resolve_nest(frame_, nest, pattern, frame_.unit.widest_lanes()));
-    }
+    find_uniforms();
     place_partials();
+    place_memory();
+    layout_.threads = static_cast<int>(layout_.team * layout_.rows_per_block);
+    for (const Nest& nest : kernel().nests) {
+      layout_.nests.push_back(resolve_nest(frame_, nest, pattern_of(nest), frame_.unit.widest_lanes()));
+    }
   }
+
+  Pattern pattern_of(const Nest& nest) const { return choose_pattern(nest, layout_.team); }
+
+  /// Scratch of one element that every thread of the team can have: a total of all, or what is computed of such.
+  void find_uniforms() {
+    std::set<NodeId> made_by_all;
+    for (const Nest& nest : kernel().nests) {
+      const bool single = nest.kind == NestKind::Map && nest.space.count() == 1;
+      if (single || pattern_of(nest) == Pattern::ReduceAll) made_by_all.insert(nest.roots.begin(), nest.roots.end());
+    }
+    Names names;
+    for (const Store& store : kernel().stores) {
+      const Buffer& buffer = frame_.unit.buffer(store.buffer);
+      const bool is_uniform = buffer.space == Space::Scratch && buffer.elements() == 1;
+      if (is_uniform && made_by_all.contains(store.node))
+        frame_.uniforms[store.buffer] = names.unique(local_name(buffer));
+    }
+  }
+
+  static std::string local_name(const Buffer& buffer) { return buffer.name.substr(buffer.name.find('.') + 1); }
 
   /// Scratch buffers, and the states of a loop, in shared memory where they fit, all or none.
   void place_memory() {
-    std::int64_t bytes = 0;
+    const std::int64_t limit = frame_.unit.plan.target.shared_bytes / layout_.rows_per_block;
+    std::int64_t bytes = layout_.shared_bytes;
     Names names;
+    for (const auto& [buffer, name] : frame_.uniforms) names.reserve(name);
     auto place = [&](int id) {
       const Buffer& buffer = frame_.unit.buffer(id);
       if (!layout_.offsets.try_emplace(id, bytes).second) return;
       bytes += align(buffer.bytes());
-      std::string name = buffer.name;
-      if (buffer.space == Space::Scratch) name = name.substr(name.find('.') + 1);
-      frame_.pointers[id] = names.unique(name + "_row");
+      frame_.pointers[id] = names.unique(local_name(buffer) + "_row");
     };
     for (const Store& store : kernel().stores) {
-      if (frame_.unit.buffer(store.buffer).space == Space::Scratch) place(store.buffer);
+      const bool is_scratch = frame_.unit.buffer(store.buffer).space == Space::Scratch;
+      if (is_scratch && !frame_.uniforms.contains(store.buffer)) place(store.buffer);
     }
-    const std::int64_t limit = frame_.unit.plan.target.shared_bytes / layout_.rows_per_block;
-    const std::int64_t room_for_partials = partial_bytes_at_most();
-    if (bytes + room_for_partials > limit) {
-      layout_.scratch_bytes = bytes;
-      layout_.rows_per_block = 1;
-      layout_.threads = layout_.team;
-      bytes = 0;
-    }
+    if (bytes > limit) return move_to_scratch(bytes);
     if (frame_.walk == Walk::Loop) {
       std::int64_t states = 0;
       for (const Carried& state : frame_.carried) states += 2 * align(frame_.unit.buffer(state.buffers[0]).bytes());
-      layout_.shares_state = layout_.scratch_bytes == 0 && bytes + states + room_for_partials <= limit;
+      layout_.shares_state = bytes + states <= limit;
       for (const Carried& state : frame_.carried) {
         for (int buffer : state.buffers) {
           if (layout_.shares_state) place(buffer);
@@ -154,23 +169,29 @@ class Chooser {
     layout_.shared_bytes = bytes;
   }
 
-  std::int64_t partial_bytes_at_most() const {
-    std::int64_t totals = 0;
-    for (const Nest& nest : kernel().nests) {
-      if (nest.kind != NestKind::Map) totals = std::max(totals, static_cast<std::int64_t>(nest.roots.size()));
-    }
-    return totals * layout_.team * frame_.unit.real_bytes();
+  /// Scratch buffers in global memory; what is there for partial totals stays.
+  void move_to_scratch(std::int64_t bytes) {
+    for (auto& [buffer, offset] : layout_.offsets) offset -= layout_.shared_bytes;
+    layout_.scratch_bytes = bytes - layout_.shared_bytes;
+    layout_.rows_per_block = 1;
   }
 
+  /// Two areas for partial totals, for one nest and the next.
   void place_partials() {
     std::int64_t numbers = 0;
-    for (const auto& body : layout_.nests) {
-      const auto totals = static_cast<std::int64_t>(body->totals.size());
-      const bool by_slices = body->pattern == Pattern::ReduceSlices;
-      numbers = std::max(numbers, totals * (by_slices ? layout_.team : layout_.team / kWarp));
+    for (const Nest& nest : kernel().nests) {
+      const auto totals = static_cast<std::int64_t>(nest.roots.size());
+      switch (pattern_of(nest)) {
+        case Pattern::ReduceAll:
+        case Pattern::SumTogether:
+          if (layout_.team > kWarp) numbers = std::max(numbers, totals * layout_.team / kWarp);
+          break;
+        case Pattern::ReduceSlices: numbers = std::max(numbers, totals * layout_.team); break;
+        default: break;
+      }
     }
-    layout_.partials = layout_.shared_bytes;
-    layout_.shared_bytes = align(layout_.shared_bytes + numbers * frame_.unit.real_bytes());
+    layout_.partials = align(numbers * frame_.unit.real_bytes());
+    layout_.shared_bytes = 2 * layout_.partials;
   }
 
   KernelFrame& frame_;

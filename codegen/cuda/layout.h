@@ -19,7 +19,7 @@ struct Layout {
   std::int64_t blocks_per_row = 1;
   int threads = 1;                      ///< of a block
   std::map<int, std::int64_t> offsets;  ///< by scratch or state buffer: bytes into the memory of the row
-  std::int64_t partials = 0;            ///< bytes into shared memory of the row
+  std::int64_t partials = 0;            ///< bytes for partial totals, twice, at the beginning of shared memory
   std::int64_t shared_bytes = 0;        ///< of a row
   std::int64_t scratch_bytes = 0;       ///< of a row, in global memory
   bool shares_state = false;            ///< states are kept in shared memory while the loop runs

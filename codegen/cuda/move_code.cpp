@@ -13,9 +13,9 @@ constexpr int kThreads = 256;
 constexpr int kColumns = 32;  // of a block that adds up slots
 
 void open_kernel(const Unit& unit, const std::string& name, Writer& out) {
-  out.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}_{}(const Call* given, int)", kThreads,
+  out.open(fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}_{}(const Call* table, int)", kThreads,
                        unit.name, name));
-  out.line("const Call call = *given;");
+  out.line("const Call call = *table;");
   out.line("wait_for_previous_kernel();");
   out.line("let_next_kernel_start();");
 }

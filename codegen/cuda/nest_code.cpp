@@ -4,12 +4,8 @@
 
 namespace cellfuse::cuda {
 
-std::string NestCode::value_type() const {
-  return body_.lanes == 1 ? frame_.unit.real : fmt::format("Lanes<Real, {}>", body_.lanes);
-}
-
 void NestCode::define_value(Writer& out) const {
-  out.line(fmt::format("using Value = {};", body_.lanes == 1 ? "Real" : value_type()));
+  if (body_.lanes > 1) out.line(fmt::format("using Value = Lanes<Real, {}>;", body_.lanes));
 }
 
 void NestCode::declare(Writer& out, int scope) {

@@ -30,7 +30,6 @@ class NestCode {
 
   /// Whether the store has lanes.
   bool is_vector(const StoredElement& stored) const;
-  std::string value_type() const;
 
  private:
   std::string as_stored(const StoredElement& stored, const std::string& total, bool vector) const;

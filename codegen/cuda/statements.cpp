@@ -27,7 +27,7 @@ Statements::Statements(const KernelFrame& frame, const Elements& elements, std::
 bool Statements::needs_variable(const Element& element) const {
   if (element.uses == 0 || element.kind == Element::Kind::Constant) return false;
   if (element.kind == Element::Kind::Memory) {
-    return !frame_.registers.contains(element.buffer);
+    return !frame_.registers.contains(element.buffer) && !frame_.uniforms.contains(element.buffer);
   }
   const bool is_random = element.kind == Element::Kind::Random;
   return element.uses > 1 || !element.hint.empty() || element.is_read_deeper || is_random;
@@ -91,8 +91,8 @@ Expression Statements::memory(int i) const {
 Expression Statements::random(const Element& element) const {
   const Node& node = frame_.unit.graph[element.node];
   const bool per_sample = node.begin == 0;
-  std::string sample = per_sample ? "static_cast<unsigned>(call.first_sample + sample)" : "kSharedDraw";
-  std::string step = "kSharedDraw";
+  std::string sample = per_sample ? "static_cast<unsigned>(call.first_sample + sample)" : "Draw::kShared";
+  std::string step = "Draw::kShared";
   if (!node.flag) {
     step = per_sample ? "static_cast<unsigned>(step)" : "static_cast<unsigned>(call.first_processed + time)";
   }
@@ -163,6 +163,7 @@ std::string Statements::access(int buffer, const Linear& at) const {
 std::string Statements::load(int id, const Linear& at, bool vector) const {
   const Buffer& buffer = frame_.unit.buffer(id);
   if (auto it = frame_.registers.find(id); it != frame_.registers.end()) return it->second;
+  if (auto it = frame_.uniforms.find(id); it != frame_.uniforms.end()) return it->second;
   const std::string& field = frame_.unit.field(id);
   if (buffer.space == Space::Reset) return fmt::format("flag_of<Real>(call.{}, time, sample)", field);
   if (buffer.space == Space::StepIndex) {
@@ -180,8 +181,9 @@ std::string Statements::load(int id, const Linear& at, bool vector) const {
 }
 
 std::string Statements::store(int id, const Linear& at, const std::string& value, bool vector) const {
-  if (auto it = frame_.registers.find(id); it != frame_.registers.end())
-    return fmt::format("{} = {};", it->second, value);
+  for (const auto* variables : {&frame_.registers, &frame_.uniforms}) {
+    if (auto it = variables->find(id); it != variables->end()) return fmt::format("{} = {};", it->second, value);
+  }
   const Buffer& buffer = frame_.unit.buffer(id);
   const auto stride = elements_.indices().lane_stride(at);
   const bool has_lanes = vector || (stride && stride->second != 0 && elements_.lanes() > 1);

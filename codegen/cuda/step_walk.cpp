@@ -9,7 +9,7 @@ namespace cellfuse::cuda {
 namespace {
 
 /// Reads in flight of one thread, over all that it fetches ahead.
-constexpr int kReadsInFlight = 16;
+constexpr int kReadsInFlight = 32;
 constexpr int kDeepest = 8;
 
 }  // namespace
@@ -73,7 +73,7 @@ void StepWalk::load_states() {
   Statements statements(memory, code_.body().elements, code_.body().variables, {});
   for (const Carried& state : frame_.carried) {
     const std::string from = statements.load(state.buffers[0], code_.body().unit(), code_.body().lanes > 1);
-    out_.line(fmt::format("Value {} = {};", frame_.registers.at(state.buffers[0]), from));
+    out_.line(fmt::format("{} {} = {};", state_type(), frame_.registers.at(state.buffers[0]), from));
   }
 }
 
@@ -87,6 +87,8 @@ void StepWalk::store_states() {
     out_.line(statements.store(state.buffers[0], code_.body().unit(), value, code_.body().lanes > 1));
   }
 }
+
+std::string StepWalk::state_type() const { return code_.statements().type(code_.body().lanes > 1); }
 
 std::string StepWalk::time_of(const std::string& walked) const {
   if (frame_.walk == Walk::Segments) return "from + " + walked;
@@ -138,7 +140,7 @@ void StepWalk::steps() {
 }
 
 void StepWalk::step() {
-  out_.line(fmt::format("const int time = {};", time_of("walked")));
+  if (head_.needs_time()) out_.line(fmt::format("const int time = {};", time_of("walked")));
   const bool has_mask = !ahead_.empty() && ahead_[0].element < 0;
   head_.place_step(has_mask ? ahead_[0].array + "[place]" : "");
   for (const Ahead& ahead : ahead_) {
@@ -152,7 +154,8 @@ void StepWalk::step() {
   }
   code_.declare(out_, 1);
   for (const Carried& state : frame_.carried) {
-    if (frame_.walk == Walk::Loop) out_.line(fmt::format("Value {};", frame_.registers.at(state.buffers[1])));
+    if (frame_.walk != Walk::Loop) continue;
+    out_.line(fmt::format("{} {};", state_type(), frame_.registers.at(state.buffers[1])));
   }
   code_.store(out_, code_.body().stores);
   for (const Carried& state : frame_.carried) {

@@ -30,6 +30,7 @@ class StepWalk {
   void close_sums();
   void load_states();
   void store_states();
+  std::string state_type() const;
   std::string time_of(const std::string& walked) const;
   std::string fetch(const Ahead& ahead) const;
   void fetch_function();

@@ -8,10 +8,6 @@
 
 namespace cellfuse::cuda {
 
-namespace {
-constexpr int kPartials = -2;
-}
-
 void TeamCode::emit() {
   out_.line(fmt::format("using team = Team<{}>;", layout_.team));
   out_.line("const int thread = team::thread();");
@@ -19,7 +15,7 @@ void TeamCode::emit() {
   rows();
 }
 
-/// Memory of the row: pointers to scratch, to states that the loop keeps here, and to partial totals.
+/// Memory of the row: pointers to scratch, and to states that the loop keeps here.
 void TeamCode::point_to_memory() {
   const bool in_global_memory = layout_.scratch_bytes > 0;
   if (layout_.shared_bytes > 0) {
@@ -33,11 +29,9 @@ void TeamCode::point_to_memory() {
   }
   for (const auto& [buffer, offset] : layout_.offsets) {
     const bool is_state = frame_.unit.buffer(buffer).space == Space::State;
-    out_.line(fmt::format("Real*{} {} = reinterpret_cast<Real*>({} + {});", is_state ? "" : " const",
-                          frame_.pointers.at(buffer), in_global_memory ? "scratch" : "block", offset));
-  }
-  if (layout_.shared_bytes > layout_.partials) {
-    out_.line(fmt::format("Real* const partials = reinterpret_cast<Real*>(block + {});", layout_.partials));
+    const std::string memory = in_global_memory ? "scratch" : "block";
+    out_.line(fmt::format("Real*{} {} = reinterpret_cast<Real*>({});", is_state ? "" : " const",
+                          frame_.pointers.at(buffer), offset == 0 ? memory : fmt::format("{} + {}", memory, offset)));
   }
 }
 
@@ -48,15 +42,14 @@ bool TeamCode::keeps_memory() const {
 
 void TeamCode::rows() {
   const bool shares_blocks = layout_.scratch_bytes > 0;
+  std::string row = "block_in_grid()";
   if (shares_blocks) {
-    out_.open(fmt::format("for (int row = block_in_grid(); row < {}; row += blocks_in_grid())", head_.rows()));
+    row = "row_of_block";
+    out_.open(fmt::format("for (int {0} = block_in_grid(); {0} < {1}; {0} += blocks_in_grid())", row, head_.rows()));
   } else if (layout_.rows_per_block > 1) {
-    out_.line(fmt::format("const int row = block_in_grid() * {} + team::in_block();", layout_.rows_per_block));
-    out_.line(fmt::format("if (row >= {}) return;", head_.rows()));
-  } else if (layout_.rows != Rows::One) {
-    out_.line("const int row = block_in_grid();");
+    row = fmt::format("block_in_grid() * {} + team::in_block()", layout_.rows_per_block);
   }
-  head_.place_row();
+  head_.place_row(row, layout_.rows_per_block > 1);
   if (frame_.walk == Walk::None) {
     if (layout_.rows != Rows::One) head_.place_step();
     nests();
@@ -72,7 +65,9 @@ void TeamCode::steps() {
   if (frame_.walk == Walk::Loop) {
     copy_states(true);
     out_.open("for (int walked = 0; walked < call.steps; ++walked)");
-    out_.line(frame_.backward ? "const int time = call.steps - 1 - walked;" : "const int time = walked;");
+    if (head_.needs_time()) {
+      out_.line(frame_.backward ? "const int time = call.steps - 1 - walked;" : "const int time = walked;");
+    }
   } else {
     out_.open("for (int time = first_of_segment(&call, segment); time < first_of_segment(&call, segment + 1); ++time)");
   }
@@ -125,42 +120,62 @@ void TeamCode::exchange_states() {
 void TeamCode::nests() {
   read_.clear();
   written_.clear();
+  for (const auto& [buffer, name] : frame_.uniforms) out_.line(fmt::format("Real {};", name));
+  int area = 0;
   for (const auto& body : layout_.nests) {
     synchronise_for(*body);
-    nest(*body);
+    out_.open("");
+    TeamNest nest(frame_, layout_, *body, head_.names(), out_);
+    if (nest.needs_partials()) nest.set_partials(fmt::format("block + {}", area++ % 2 * layout_.partials));
+    nest.emit();
+    out_.close();
   }
 }
 
-void TeamCode::synchronise() {
-  out_.line("team::sync();");
-  read_.clear();
-  written_.clear();
-}
-
 void TeamCode::synchronise_for(const NestBody& body) {
-  std::set<int> reads = body.elements.rereads();
-  std::set<int> writes;
-  auto add_writes = [&](const std::vector<StoredElement>& stores) {
-    for (const StoredElement& stored : stores) {
-      // Each element of a sum over rows belongs to one thread.
-      if (stored.store->mode == StoreMode::Set) writes.insert(stored.store->buffer);
+  const std::set<int>& reads = body.elements.rereads();
+  std::set<int> writes = written_by(body.stores);
+  std::set<int> writes_of_totals;
+  std::set<int> held;
+  for (const Total& total : body.totals) {
+    writes_of_totals.merge(written_by(total.stores));
+    for (const StoredElement& stored : total.stores) {
+      if (stored.store->when_masked == WhenMasked::Hold) held.insert(stored.store->hold);
     }
-  };
-  add_writes(body.stores);
-  for (const Total& total : body.totals) add_writes(total.stores);
-  if (!body.totals.empty()) writes.insert(kPartials);
+  }
+  writes.insert(writes_of_totals.begin(), writes_of_totals.end());
   auto meet = [](const std::set<int>& a, const std::set<int>& b) {
     return std::ranges::any_of(a, [&](int buffer) { return b.contains(buffer); });
   };
-  if (meet(reads, written_) || meet(writes, written_) || meet(writes, read_)) synchronise();
-  read_.insert(reads.begin(), reads.end());
-  written_.insert(writes.begin(), writes.end());
+  if (meet(reads, written_) || meet(writes, written_) || meet(writes, read_)) {
+    out_.line("team::sync();");
+    read_.clear();
+    written_.clear();
+  }
+  if (synchronises(body)) {
+    read_ = held;
+    written_ = writes_of_totals;
+  } else {
+    read_.insert(reads.begin(), reads.end());
+    written_.merge(writes);
+  }
 }
 
-void TeamCode::nest(const NestBody& body) {
-  out_.open("");
-  TeamNest(frame_, layout_, body, head_.names(), out_).emit();
-  out_.close();
+/// Buffers that threads write for others to read.
+std::set<int> TeamCode::written_by(const std::vector<StoredElement>& stores) const {
+  std::set<int> writes;
+  for (const StoredElement& stored : stores) {
+    // Each element of a sum over rows belongs to one thread.
+    const bool is_own = stored.store->mode == StoreMode::Add || frame_.uniforms.contains(stored.store->buffer);
+    if (!is_own) writes.insert(stored.store->buffer);
+  }
+  return writes;
+}
+
+/// Whether all threads wait for each other between reading the elements and storing the totals.
+bool TeamCode::synchronises(const NestBody& body) const {
+  constexpr int kWarp = 32;
+  return body.pattern == Pattern::ReduceSlices || (body.pattern == Pattern::ReduceAll && layout_.team > kWarp);
 }
 
 }  // namespace cellfuse::cuda

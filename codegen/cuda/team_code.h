@@ -22,9 +22,9 @@ class TeamCode {
   void copy_states(bool into_loop);
   void exchange_states();
   void nests();
-  void nest(const NestBody& body);
-  void synchronise();
   void synchronise_for(const NestBody& body);
+  std::set<int> written_by(const std::vector<StoredElement>& stores) const;
+  bool synchronises(const NestBody& body) const;
   bool keeps_memory() const;
 
   const KernelFrame& frame_;
@@ -32,7 +32,7 @@ class TeamCode {
   const KernelHead& head_;
   Writer& out_;
 
-  // Since the last synchronisation. What all nests use for totals counts as the buffer -2.
+  // Since the last synchronisation.
   std::set<int> read_;
   std::set<int> written_;
 };

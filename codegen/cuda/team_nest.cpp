@@ -23,6 +23,7 @@ void TeamNest::emit() {
   code_.define_value(out_);
   if (body_.nest.space.count() == 0) return;
   name_totals();
+  if (needs_partials()) out_.line(fmt::format("Real* const partials = reinterpret_cast<Real*>({});", partials_));
   switch (body_.pattern) {
     case Pattern::Each: return each();
     case Pattern::ReduceAll: return reduce_all();
@@ -33,21 +34,56 @@ void TeamNest::emit() {
   }
 }
 
+bool TeamNest::needs_partials() const {
+  const bool together = body_.pattern == Pattern::ReduceAll || body_.pattern == Pattern::SumTogether;
+  return body_.pattern == Pattern::ReduceSlices || (together && team() > kWarp);
+}
+
+std::vector<StoredElement> TeamNest::select(const std::vector<StoredElement>& stores, Which which) const {
+  std::vector<StoredElement> selected;
+  for (const StoredElement& stored : stores) {
+    const bool of_every_thread = frame_.uniforms.contains(stored.store->buffer);
+    if (which == Which::All || of_every_thread == (which == Which::OfEveryThread)) selected.push_back(stored);
+  }
+  return selected;
+}
+
+std::string TeamNest::loop(const char* name, const std::string& first, std::int64_t end, std::int64_t step) const {
+  const std::string next = step == 1 ? fmt::format("++{}", name) : fmt::format("{} += {}", name, step);
+  return fmt::format("for ({0} {1} = {2}; {1} < {3}; {4})", frame_.index_type(), name, first, end, next);
+}
+
+std::string TeamNest::index(const char* name, const std::string& value) const {
+  return fmt::format("const {} {} = {};", frame_.index_type(), name, value);
+}
+
 void TeamNest::open_units() {
   const std::int64_t count = body_.nest.space.count();
+  const std::string first = body_.lanes > 1 ? fmt::format("thread * {}", body_.lanes) : "thread";
   code_.declare(out_, 0);
   if (count == body_.lanes) {
     out_.open("if (thread == 0)");
-    return;
+  } else if (count <= team() * body_.lanes) {
+    out_.open(fmt::format("if (const {} unit = {}; unit < {})", frame_.index_type(), first, count));
+  } else {
+    out_.open(loop("unit", first, count, team() * body_.lanes));
   }
-  out_.open(fmt::format("for (int unit = thread{}; unit < {}; unit += {})",
-                        body_.lanes > 1 ? fmt::format(" * {}", body_.lanes) : "", count, team() * body_.lanes));
 }
 
 void TeamNest::each() {
-  open_units();
+  if (body_.nest.space.count() > 1) {
+    open_units();
+    code_.declare(out_, 1);
+    code_.store(out_, body_.stores);
+    out_.close();
+    return;
+  }
   code_.declare(out_, 1);
-  code_.store(out_, body_.stores);
+  code_.store(out_, select(body_.stores, Which::OfEveryThread));
+  const std::vector<StoredElement> rest = select(body_.stores, Which::InMemory);
+  if (rest.empty()) return;
+  out_.open("if (thread == 0)");
+  code_.store(out_, rest);
   out_.close();
 }
 
@@ -87,30 +123,43 @@ void TeamNest::accumulate() {
   }
 }
 
-void TeamNest::store_totals() {
-  for (std::size_t i = 0; i < body_.totals.size(); ++i) code_.store(out_, body_.totals[i].stores, totals_[i]);
+void TeamNest::store_totals(Which which) {
+  for (std::size_t i = 0; i < body_.totals.size(); ++i) {
+    code_.store(out_, select(body_.totals[i].stores, which), totals_[i]);
+  }
 }
 
 std::string TeamNest::partials(std::size_t total, std::int64_t room) const {
+  if (!needs_partials()) return "static_cast<Real*>(nullptr)";
   return total == 0 ? "partials" : fmt::format("partials + {}", static_cast<std::int64_t>(total) * room);
 }
 
 void TeamNest::reduce_all() {
-  const std::vector<std::string> totals = totals_;
+  std::vector<std::string> totals = totals_;
   for (std::string& total : totals_) total = code_.statements().names().unique(total + "_part");
-  declare_totals("Value");
+  declare_totals(code_.statements().type(body_.lanes > 1));
   open_units();
   code_.declare(out_, 1);
   accumulate();
   code_.store(out_, body_.stores);
   out_.close();
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    out_.line(fmt::format("const Real {} = team::reduce<{}>({}, {});", totals[i], operation(body_.totals[i]),
-                          totals_[i], partials(i, team() / kWarp)));
+    const std::string value =
+        fmt::format("team::reduce<{}>({}, {})", operation(body_.totals[i]), totals_[i], partials(i, team() / kWarp));
+    const auto kept = select(body_.totals[i].stores, Which::OfEveryThread);
+    if (kept.empty()) {
+      out_.line(fmt::format("const Real {} = {};", totals[i], value));
+    } else {
+      totals[i] = frame_.uniforms.at(kept[0].store->buffer);
+      code_.store(out_, kept, value);
+    }
   }
   totals_ = totals;
+  const bool in_memory = std::ranges::any_of(
+      body_.totals, [&](const Total& total) { return !select(total.stores, Which::InMemory).empty(); });
+  if (!in_memory) return;
   out_.open("if (thread == 0)");
-  store_totals();
+  store_totals(Which::InMemory);
   out_.close();
 }
 
@@ -123,16 +172,15 @@ void TeamNest::reduce_lines() {
   code_.declare(out_, 0);
   const std::string limit = fmt::format("line < {}", body_.lines);
   if (group == 1) {
-    out_.open(fmt::format("for (int line = thread; {}; line += {})", limit, team()));
+    out_.open(loop("line", "thread", body_.lines, team()));
   } else {
-    out_.open(fmt::format("for (int first = 0; first < {}; first += {})", body_.lines, team() / group));
-    out_.line(fmt::format("const int line = first + thread / {};", group));
+    out_.open(loop("first", "0", body_.lines, team() / group));
+    out_.line(index("line", fmt::format("first + thread / {}", group)));
   }
   declare_totals("Real");
   if (group > 1) out_.open(fmt::format("if ({})", limit));
   code_.declare(out_, 1);
-  out_.open(fmt::format("for (int along = {}; along < {}; along += {})",
-                        group == 1 ? "0" : fmt::format("thread % {}", group), body_.length, group));
+  out_.open(loop("along", group == 1 ? "0" : fmt::format("thread % {}", group), body_.length, group));
   code_.declare(out_, 2);
   accumulate();
   code_.store(out_, body_.stores);
@@ -155,11 +203,11 @@ void TeamNest::reduce_slices() {
   const std::int64_t parts = std::min(team() / body_.lines, body_.length);
   code_.declare(out_, 0);
   out_.open(fmt::format("if (thread < {})", parts * body_.lines));
-  out_.line(fmt::format("const int line = thread % {};", body_.lines));
+  out_.line(index("line", fmt::format("thread % {}", body_.lines)));
   out_.line(fmt::format("const int part = thread / {};", body_.lines));
   declare_totals("Real");
   code_.declare(out_, 1);
-  out_.open(fmt::format("for (int along = part; along < {}; along += {})", body_.length, parts));
+  out_.open(loop("along", "part", body_.length, parts));
   code_.declare(out_, 2);
   accumulate();
   code_.store(out_, body_.stores);
@@ -170,7 +218,7 @@ void TeamNest::reduce_slices() {
   out_.close();
   out_.line("team::sync();");
   out_.open(fmt::format("if (thread < {})", body_.lines));
-  out_.line("const int line = thread;");
+  out_.line(index("line", "thread"));
   for (std::size_t i = 0; i < body_.totals.size(); ++i) {
     const std::string memory = partials(i, team());
     const std::string op = operation(body_.totals[i]);
@@ -186,13 +234,13 @@ void TeamNest::reduce_slices() {
 
 void TeamNest::sum_lines() {
   code_.declare(out_, 0);
-  out_.open(body_.lines == 1 ? "if (thread == 0)"
-                             : fmt::format("for (int line = thread; line < {}; line += {})", body_.lines, team()));
+  out_.open(body_.lines == 1 ? "if (thread == 0)" : loop("line", "thread", body_.lines, team()));
   code_.declare(out_, 1);
   declare_totals("Real");
   const bool from_the_end = frame_.unit.graph[body_.totals[0].root].flag;
-  out_.open(from_the_end ? fmt::format("for (int along = {}; along >= 0; --along)", body_.length - 1)
-                         : fmt::format("for (int along = 0; along < {}; ++along)", body_.length));
+  out_.open(from_the_end
+                ? fmt::format("for ({} along = {}; along >= 0; --along)", frame_.index_type(), body_.length - 1)
+                : loop("along", "0", body_.length, 1));
   code_.declare(out_, 2);
   accumulate();
   code_.store(out_, body_.stores);
@@ -204,16 +252,17 @@ void TeamNest::sum_lines() {
 void TeamNest::sum_together() {
   code_.declare(out_, 0);
   const bool from_the_end = frame_.unit.graph[body_.totals[0].root].flag;
-  if (body_.lines > 1) out_.open(fmt::format("for (int line = 0; line < {}; ++line)", body_.lines));
+  if (body_.lines > 1) out_.open(loop("line", "0", body_.lines, 1));
   code_.declare(out_, 1);
   std::vector<std::string> carries;
   for (const std::string& total : totals_) {
     carries.push_back(code_.statements().names().unique(total + "_carry"));
     out_.line(fmt::format("Real {}(0);", carries.back()));
   }
-  out_.open(fmt::format("for (int first = 0; first < {}; first += {})", body_.length, team()));
-  out_.line(from_the_end ? fmt::format("const int along = {} - first - thread;", body_.length - 1)
-                         : "const int along = first + thread;");
+  out_.open(loop("first", "0", body_.length, team()));
+  const std::string along =
+      from_the_end ? fmt::format("{} - first - thread", body_.length - 1) : std::string("first + thread");
+  out_.line(index("along", along));
   const std::string inside = from_the_end ? "along >= 0" : fmt::format("along < {}", body_.length);
   declare_totals("Real");
   out_.open(fmt::format("if ({})", inside));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "codegen/cuda/identifiers.h"
 #include "ir/diagnostic.h"
@@ -70,6 +71,15 @@ const Carried* KernelFrame::state_in(int buffer) const {
     if (state.buffers[0] == buffer || state.buffers[1] == buffer) return &state;
   }
   return nullptr;
+}
+
+std::string KernelFrame::index_type() const {
+  auto is_large = [](std::int64_t count) { return count > std::numeric_limits<std::int32_t>::max(); };
+  bool large = false;
+  for (const Load& load : kernel.loads) large |= is_large(unit.buffer(load.buffer).elements());
+  for (const Store& store : kernel.stores) large |= is_large(unit.buffer(store.buffer).elements());
+  for (const Nest& nest : kernel.nests) large |= is_large(nest.space.count());
+  return large ? "long long" : "int";
 }
 
 std::string KernelFrame::row_of(int id) const {

@@ -50,6 +50,7 @@ struct KernelFrame {
   std::vector<Carried> carried;
   std::map<int, std::string> pointers;   ///< by buffer: its elements are at this pointer of the kernel's own
   std::map<int, std::string> registers;  ///< by buffer: its element at hand is this variable
+  std::map<int, std::string> uniforms;   ///< by buffer of one element: every thread of the team has it in this variable
 
   /// Whether the kernel writes the buffer.
   bool writes(int buffer) const;
@@ -57,6 +58,8 @@ struct KernelFrame {
   bool changes(int buffer) const { return writes(buffer) || (walk == Walk::Loop && state_in(buffer) != nullptr); }
   /// The state whose value before or after a step the buffer holds, or null.
   const Carried* state_in(int buffer) const;
+  /// What numbers of elements are counted in: `int` where they fit.
+  std::string index_type() const;
   /// Address of the first element of the row at hand.
   std::string row_of(int buffer) const;
 };

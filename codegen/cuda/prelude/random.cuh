@@ -1,10 +1,9 @@
 // Random numbers: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), a function of the call, the step, the sample,
 // the place in the cell and the number of the element.
 
-// Stands for the step or the sample of a draw that all steps or all samples share.
-constexpr unsigned kSharedDraw = 0xFFFFFFFFu;
-
 struct Draw {
+  static constexpr unsigned kShared = 0xFFFFFFFFu;  // for the step or the sample: all have the same draw
+
   unsigned key[2];
   unsigned step;
   unsigned sample;
