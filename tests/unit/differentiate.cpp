@@ -17,6 +17,7 @@ namespace {
 template <typename Declared>
 std::vector<std::string> names(const std::vector<Declared>& list) {
   std::vector<std::string> result;
+  result.reserve(list.size());
   for (const Declared& declared : list) result.push_back(declared.name);
   return result;
 }
