@@ -36,6 +36,7 @@ llvm::Function* KernelEmitter::emit_scan(Unit& unit, const TimeLoop& loop, const
   for (const Carried& carried : loop.carried) {
     if (carried.leaf != kNoNode) emitter.elements_.forbid_loads(carried.leaf);
   }
+  emitter.elements_.enter_nest(kernel.nests[0]);
   emitter.scan_samples(loop);
   emitter.scopes_.at(0).CreateRetVoid();
   return function;

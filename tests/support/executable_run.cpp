@@ -1,5 +1,6 @@
 #include "tests/support/executable_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -136,7 +137,10 @@ class Call {
     return results;
   }
 
-  BackwardCall backward(const Weights& weights) {
+  BackwardCall backward(const Weights& weights, const std::optional<std::vector<std::string>>& wanted) {
+    const auto is_wanted = [&](const std::string& name) {
+      return !wanted || std::find(wanted->begin(), wanted->end(), name) != wanted->end();
+    };
     BackwardCall call;
     for (std::size_t i = 0; i < weights.outputs.size(); ++i) {
       if (weights.outputs[i].empty()) continue;
@@ -148,25 +152,27 @@ class Call {
       call.finals.push_back({cell_.states[i].name, filled(compute(), cell_.states[i].shape, 1, weights.finals[i])});
     }
     for (const CellInput& input : cell_.inputs) {
-      input_grads_.push_back(empty(dtype(), input.shape, 2));
-      call.inputs.push_back({input.name, input_grads_.back()->view()});
+      input_grads_.push_back(is_wanted(input.name) ? empty(dtype(), input.shape, 2) : nullptr);
+      if (input_grads_.back()) call.inputs.push_back({input.name, input_grads_.back()->view()});
     }
     for (const CellParam& param : cell_.params) {
-      param_grads_.push_back(param.trained ? empty(compute(), param.shape, 0) : nullptr);
-      if (param.trained) call.params.push_back({param.name, param_grads_.back()->view()});
+      const bool asked = param.trained && is_wanted(param.name);
+      param_grads_.push_back(asked ? empty(compute(), param.shape, 0) : nullptr);
+      if (asked) call.params.push_back({param.name, param_grads_.back()->view()});
     }
     for (const CellState& state : cell_.states) {
-      initial_grads_.push_back(empty(compute(), state.shape, 1));
-      call.initial.push_back({state.name, initial_grads_.back()->view()});
+      initial_grads_.push_back(is_wanted(state.name) ? empty(compute(), state.shape, 1) : nullptr);
+      if (initial_grads_.back()) call.initial.push_back({state.name, initial_grads_.back()->view()});
     }
     return call;
   }
 
   Gradients gradients() {
     Gradients gradients;
-    for (Strip* strip : input_grads_) gradients.inputs.push_back(strip->values());
-    for (Strip* strip : param_grads_) gradients.params.push_back(strip ? strip->values() : Values());
-    for (Strip* strip : initial_grads_) gradients.initial.push_back(strip->values());
+    const auto values_of = [](Strip* strip) { return strip ? strip->values() : Values(); };
+    for (Strip* strip : input_grads_) gradients.inputs.push_back(values_of(strip));
+    for (Strip* strip : param_grads_) gradients.params.push_back(values_of(strip));
+    for (Strip* strip : initial_grads_) gradients.initial.push_back(values_of(strip));
     for (auto* list : {&input_grads_, &param_grads_, &initial_grads_}) {
       for (Strip* strip : *list) {
         if (strip) strip->check_gaps();
@@ -247,10 +253,11 @@ RunResults run_forward(const Executable& executable, const Cell& cell, const Run
 }
 
 TrainingRun run_training(const Executable& executable, const Cell& cell, const RunArguments& arguments,
-                         const Weights& weights, const Arrangement& arrangement) {
+                         const Weights& weights, const Arrangement& arrangement,
+                         const std::optional<std::vector<std::string>>& wanted) {
   Call call(executable, cell, arguments, arrangement);
   Record record = executable.forward_training(call.forward());
-  executable.backward(std::move(record), call.backward(weights));
+  executable.backward(std::move(record), call.backward(weights, wanted));
   return {call.results(), call.gradients()};
 }
 

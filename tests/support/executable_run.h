@@ -19,9 +19,11 @@ struct Arrangement {
 RunResults run_forward(const Executable& executable, const Cell& cell, const RunArguments& arguments,
                        const Arrangement& arrangement = {});
 
-/// Runs `forward_training` and `backward`. Gradients that the cell does not have are empty.
+/// Runs `forward_training` and `backward`. Gradients that the cell does not have, or that are not among those `wanted`,
+/// are empty.
 TrainingRun run_training(const Executable& executable, const Cell& cell, const RunArguments& arguments,
-                         const Weights& weights, const Arrangement& arrangement = {});
+                         const Weights& weights, const Arrangement& arrangement = {},
+                         const std::optional<std::vector<std::string>>& wanted = {});
 
 /// What the interpreter of cells says, for a cell without a reset input and a training or an inference call.
 RunResults expect_forward(const Cell& cell, const RunArguments& arguments);
