@@ -44,18 +44,18 @@ struct CellTemplate {
 };
 
 struct CompileOptions {
-  DimBinding dims;            ///< those not given stay open until the first call
-  ConstantBinding constants;  ///< those not given have their defaults
+  DimBinding dims = {};            ///< those not given stay open until the first call
+  ConstantBinding constants = {};  ///< those not given have their defaults
   DType dtype = DType::Float32;
   bool inference = true;      ///< compile the program of `forward`
   bool training = true;       ///< compile those of `forward_training` and `backward`
   bool generate_code = true;  ///< off: the program can be looked at but not run
   bool resets = true;         ///< calls may reset states in mid-sequence
   /// Params, inputs and states whose gradients `backward` computes; std::nullopt: all.
-  std::optional<std::vector<std::string>> gradients;
+  std::optional<std::vector<std::string>> gradients = {};
   MemoryMode memory = MemoryMode::Balanced;
   std::string device = "cpu";
-  std::string target;                ///< what to plan for; default: the device. A program for another machine can be
+  std::string target = {};           ///< what to plan for; default: the device. A program for another machine can be
                                      ///< looked at but not run
   int threads = 0;                   ///< 0: $CELLFUSE_THREADS, else one for each core this process may use
   std::int64_t workspace_limit = 0;  ///< bytes; 0: $CELLFUSE_WORKSPACE_MB, else 256 MB. Work outside the loop is done
@@ -70,7 +70,7 @@ struct CompileOptions {
 
   /// Looking at the passes. Where `print_after` and the like are empty: $CELLFUSE_PRINT_AFTER, $CELLFUSE_REPRODUCER;
   /// text goes to stderr unless `print` is set.
-  PassManagerOptions debugging;
+  PassManagerOptions debugging = {};
 };
 
 /// All four ablation switches off: one kernel an operation, the way frameworks run by default.
