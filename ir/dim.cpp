@@ -10,8 +10,8 @@ namespace cellfuse {
 
 namespace {
 
-constexpr std::size_t kMaxTerms = 64;
-constexpr int kMaxExponent = 16;
+constexpr std::size_t kMaxTerms = 32;
+constexpr int kMaxExponent = 8;
 
 std::int64_t narrow(__int128 value) {
   if (value > std::numeric_limits<std::int64_t>::max() || value < -std::numeric_limits<std::int64_t>::max()) {
@@ -197,18 +197,22 @@ std::optional<Dim::Terms> Dim::shifted(const Terms& terms) {
   return result;
 }
 
-bool Dim::provably_positive() const {
-  if (!terms_) return value_ > 0;
-  auto positive = [](const auto& term) { return term.second.num > 0; };
-  if (std::ranges::all_of(*terms_, positive)) return true;
-  std::optional<Terms> shifted_terms = shifted(*terms_);
-  if (!shifted_terms || !std::ranges::all_of(*shifted_terms, positive)) return false;
-  return shifted_terms->contains(Monomial{});
+int Dim::provable_sign() const {
+  if (!terms_) return value_ > 0 ? 1 : (value_ < 0 ? -1 : 0);
+  const auto common_sign = [](const Terms& terms) {
+    const bool positive = terms.begin()->second.num > 0;
+    const auto same = [&](const auto& term) { return (term.second.num > 0) == positive; };
+    return !std::ranges::all_of(terms, same) ? 0 : (positive ? 1 : -1);
+  };
+  if (const int sign = common_sign(*terms_); sign != 0) return sign;
+  const std::optional<Terms> shifted_terms = shifted(*terms_);
+  if (!shifted_terms || !shifted_terms->contains(Monomial{})) return 0;
+  return common_sign(*shifted_terms);
 }
 
 bool provably_different(const Dim& a, const Dim& b) {
   try {
-    return (a - b).provably_positive() || (b - a).provably_positive();
+    return (a - b).provable_sign() != 0;
   } catch (const DimOverflow&) {
     return false;
   }

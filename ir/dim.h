@@ -14,7 +14,7 @@ namespace cellfuse {
 using DimBinding = std::map<std::string, std::int64_t>;
 
 /// A symbolic dimension expression left the range that is computed with: a coefficient of more than 63 bits, more
-/// than 64 terms, an exponent above 16.
+/// than 32 terms, an exponent above 8.
 class DimOverflow : public std::overflow_error {
  public:
   using std::overflow_error::overflow_error;
@@ -45,7 +45,7 @@ class Dim {
   std::optional<double> evaluate_real(const DimBinding& binding) const;
   /// True when this is positive for all dimensions >= 1. Sufficient, not necessary: written in `s' = s - 1` for each
   /// dimension `s`, no coefficient is negative and the constant term is positive.
-  bool provably_positive() const;
+  bool provably_positive() const { return provable_sign() > 0; }
   /// True when no binding with dimensions >= 1 makes the two equal, as far as the test above tells.
   friend bool provably_different(const Dim& a, const Dim& b);
 
@@ -55,6 +55,7 @@ class Dim {
   std::string str() const;
 
  private:
+  int provable_sign() const;  // 0 where nothing is proved
   struct Rational {
     std::int64_t num = 0;
     std::int64_t den = 1;  // > 0, no common factor with num

@@ -21,7 +21,7 @@
 namespace cellfuse {
 
 /// Most operations, loops unrolled and functions inlined, that a cell may have.
-inline constexpr std::int64_t kMaxOperations = 200'000;
+inline constexpr std::int64_t kMaxOperations = 100'000;
 /// Deepest nesting of expressions, functions inlined.
 inline constexpr int kMaxDepth = 400;
 
@@ -35,6 +35,9 @@ class Analyzer {
 
   /// Reports what is wrong. Leaves `out` unfinished when the reporter has errors.
   void run();
+  /// What `run` cost, in steps of the analysis; a later cell of the same text may be charged for it.
+  std::int64_t work() const { return work_; }
+  void charge(std::int64_t work) { work_ += work; }
   /// The declarations alone; what is wrong about them is left out.
   CellInfo info();
 

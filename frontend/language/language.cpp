@@ -96,8 +96,13 @@ const ast::Cell& ParsedFile::find(const std::string& cell) const {
 
 std::vector<Diagnostic> ParsedFile::check() const {
   Reporter reporter = content_->reporter();
+  const Binding unbound;
+  std::int64_t work = 0;
   for (const ast::Cell& cell : content_->file.cells) {
-    Analyzer(content_->file, cell, Binding{}, reporter, nullptr).run();
+    Analyzer analyzer(content_->file, cell, unbound, reporter, nullptr);
+    analyzer.charge(work);
+    analyzer.run();
+    work = analyzer.work();
   }
   return reporter.take();
 }

@@ -34,6 +34,18 @@ class Parser {
       : tokens_(source, reporter), reporter_(reporter), expressions_(tokens_) {}
 
   File run() {
+    try {
+      read_file();
+    } catch (const TooMuch&) {
+      file_.functions_incomplete = true;
+    }
+    return std::move(file_);
+  }
+
+ private:
+  struct TooMuch {};
+
+  void read_file() {
     while (tokens_.raw_kind() != TokenKind::EndOfFile && !reporter_.full()) {
       tokens_.begin_statement();
       try {
@@ -44,12 +56,15 @@ class Parser {
         tokens_.recover_to_definition();
       }
     }
-    return std::move(file_);
   }
 
- private:
   void read_definition() {
     if (tokens_.accept(TokenKind::Semicolon)) return;
+    if (file_.cells.size() >= kMaxDefinitions || file_.functions.size() >= kMaxDefinitions) {
+      reporter_.error(tokens_.span(),
+                      "more than " + std::to_string(kMaxDefinitions) + " cells or functions in one text");
+      throw TooMuch{};
+    }
     if (tokens_.kind() == TokenKind::Fn) {
       file_.functions.push_back(read_function());
       return end_statement();

@@ -10,6 +10,7 @@ namespace cellfuse {
 namespace {
 
 constexpr std::size_t kLongestName = 48;
+constexpr std::size_t kMostCandidates = 2000;
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -71,7 +72,7 @@ std::vector<Diagnostic> Reporter::take() {
 Diagnostic note(const Span& span, std::string message) { return {Severity::Note, std::move(message), span, {}, {}}; }
 
 std::string closest_name(const std::string& name, const std::vector<std::string>& candidates) {
-  if (name.size() > kLongestName) return {};
+  if (name.size() > kLongestName || candidates.size() > kMostCandidates) return {};
   const std::string wanted = lower(name);
   std::string best;
   // A third of the letters may be wrong; a one-letter name is like nothing but its other case.

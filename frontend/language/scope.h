@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -61,11 +61,11 @@ class Scope {
     }
     return all;
   }
-  const std::unordered_map<std::string, Symbol>& symbols() const { return symbols_; }
+  const std::map<std::string, Symbol>& symbols() const { return symbols_; }
 
  private:
   Scope* parent_;
-  std::unordered_map<std::string, Symbol> symbols_;
+  std::map<std::string, Symbol> symbols_;
 };
 
 }  // namespace cellfuse

@@ -40,6 +40,7 @@ std::string describe_sizes(const Axes& axes) {
 bool Sizes::agree(const Axis& a, const Axis& b, const Span& span) {
   if (a.dim == b.dim) return true;
   if (a.size && b.size) return *a.size == *b.size;
+  if (is_required(a.dim, Relation::Equal, b.dim)) return true;
   if (provably_different(a.dim, b.dim)) return false;
   require(a.dim, Relation::Equal, b.dim, span);
   return true;
@@ -117,22 +118,28 @@ std::string Sizes::values_of(const Axes& a, const Axes& b) const {
   return values_of(dims);
 }
 
+bool Sizes::is_required(const Dim& a, Relation relation, const Dim& b) const {
+  return std::ranges::any_of(requirements_, [&](const Requirement& old) {
+    const bool mirrored = relation == Relation::Equal && old.left == b && old.right == a;
+    return old.relation == relation && ((old.left == a && old.right == b) || mirrored);
+  });
+}
+
 void Sizes::require(const Dim& a, Relation relation, const Dim& b, const Span& span) {
-  if (requirements_.size() >= kMaxRequirements) return;
+  if (requirements_.size() >= kMaxRequirements || is_required(a, relation, b)) return;
   for (const Dim& side : {a, b}) {
     for (const std::string& name : side.symbols()) {
       if (unknown_.contains(name)) return;
     }
   }
-  const std::string sign = relation == Relation::Equal ? " == " : " <= ";
-  const std::string text = a.str() + sign + b.str();
-  const std::string mirrored = relation == Relation::Equal ? b.str() + sign + a.str() : text;
-  const auto same = [&](const auto& old) { return old.first == text || old.first == mirrored; };
-  if (std::ranges::none_of(requirements_, same)) requirements_.emplace_back(text, span);
+  requirements_.push_back({a, relation, b, span});
 }
 
 void Sizes::report_requirements() {
-  for (const auto& [text, span] : requirements_) reporter_.warning(span, "this cell needs " + text);
+  for (const Requirement& needed : requirements_) {
+    const std::string sign = needed.relation == Relation::Equal ? " == " : " <= ";
+    reporter_.warning(needed.span, "this cell needs " + needed.left.str() + sign + needed.right.str());
+  }
   requirements_.clear();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,18 +50,27 @@ class Sizes {
 
   /// Requirements noted down so far; `forget_requirements` drops those behind a count.
   std::size_t requirement_count() const { return requirements_.size(); }
-  void forget_requirements(std::size_t count) { requirements_.resize(count); }
+  void forget_requirements(std::size_t count) {
+    requirements_.erase(requirements_.begin() + static_cast<std::ptrdiff_t>(count), requirements_.end());
+  }
   /// Warns once for each requirement that was noted down.
   void report_requirements();
 
  private:
   enum class Relation : std::uint8_t { Equal, AtMost };
+  struct Requirement {
+    Dim left;
+    Relation relation;
+    Dim right;
+    Span span;
+  };
+  bool is_required(const Dim& a, Relation relation, const Dim& b) const;
   void require(const Dim& a, Relation relation, const Dim& b, const Span& span);
 
   const DimBinding& binding_;
   Reporter& reporter_;
   std::set<std::string> unknown_;
-  std::vector<std::pair<std::string, Span>> requirements_;
+  std::vector<Requirement> requirements_;
 };
 
 }  // namespace cellfuse
