@@ -62,17 +62,30 @@ llvm::Value* scale(const Unit& unit, Builder& b, llvm::Value* p, llvm::Value* n,
   return b.CreateFMul(b.CreateFMul(p, power(half)), power(b.CreateSub(whole, half)));
 }
 
-/// exp of x in [-105, 90] or NaN.
-llvm::Value* exp_in_range(const Unit& unit, Builder& b, llvm::Value* x) {
+/// exp of an argument in parts: 2^n (1 + p).
+struct ExpParts {
+  llvm::Value* n = nullptr;
+  llvm::Value* rounded = nullptr;  ///< kRounder + n
+  llvm::Value* p = nullptr;
+};
+
+ExpParts exp_parts(Builder& b, llvm::Value* x) {
   llvm::Type* type = x->getType();
   auto number = [&](double value) { return real_constant(type, value); };
-  llvm::Value* rounded = multiply_add(b, x, number(1.4426950408889634), number(kRounder));
-  llvm::Value* n = b.CreateFSub(rounded, number(kRounder));
-  llvm::Value* r = multiply_add(b, n, number(-kLn2High), x);
-  r = multiply_add(b, n, number(-kLn2Low), r);
+  ExpParts parts;
+  parts.rounded = multiply_add(b, x, number(1.4426950408889634), number(kRounder));
+  parts.n = b.CreateFSub(parts.rounded, number(kRounder));
+  llvm::Value* r = multiply_add(b, parts.n, number(-kLn2High), x);
+  r = multiply_add(b, parts.n, number(-kLn2Low), r);
   llvm::Value* q = polynomial(b, r, {0x1.6a2430p-10, 0x1.1239e2p-7, 0x1.5558f2p-5, 0x1.555492p-3, 0x1.fffffcp-2});
-  llvm::Value* p = multiply_add(b, b.CreateFMul(r, r), q, r);
-  return scale(unit, b, b.CreateFAdd(p, number(1)), n, rounded);
+  parts.p = multiply_add(b, b.CreateFMul(r, r), q, r);
+  return parts;
+}
+
+/// exp of x in [-105, 90] or NaN.
+llvm::Value* exp_in_range(const Unit& unit, Builder& b, llvm::Value* x) {
+  const ExpParts parts = exp_parts(b, x);
+  return scale(unit, b, b.CreateFAdd(parts.p, real_constant(x->getType(), 1)), parts.n, parts.rounded);
 }
 
 }  // namespace
@@ -91,16 +104,19 @@ llvm::Value* emit_sigmoid_float32(const Unit& unit, Builder& b, llvm::Value* x) 
   return b.CreateFDiv(b.CreateSelect(negative, e, one), b.CreateFAdd(e, one));
 }
 
-// x P(x^2) / Q(x^2), minimax on [-9, 9] (relative error 2^-25.6). All coefficients are positive: nothing cancels.
+// t / (t + 2) with t = exp(2 |x|) - 1 = 2^n p + (2^n - 1), in which nothing cancels. From 9.02 on it rounds to 1.
 llvm::Value* emit_tanh_float32(const Unit& /*unit*/, Builder& b, llvm::Value* x) {
-  llvm::Value* y = at_most(b, at_least(b, x, -9), 9);
-  llvm::Value* z = b.CreateFMul(y, y);
-  llvm::Value* p = polynomial(
-      b, z,
-      {1.3432947708436916e-08, 2.0665289763161466e-05, 0.003498995867843346, 0.13383893388594761, 0.9999999805372778});
-  llvm::Value* q =
-      polynomial(b, z, {7.808504827424186e-07, 0.0003291212579531785, 0.02588994126496105, 0.46717209773557117, 1});
-  return b.CreateFDiv(b.CreateFMul(y, p), q);
+  llvm::Type* type = x->getType();
+  llvm::Type* i32 = integer_like(type, 32);
+  auto number = [&](double value) { return real_constant(type, value); };
+  llvm::Value* magnitude = at_most(b, b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), 9.02);
+  const ExpParts parts = exp_parts(b, b.CreateFAdd(magnitude, magnitude));
+  // n lies in the low bits of its rounded form; the others leave on the left.
+  llvm::Value* exponent = b.CreateShl(b.CreateBitCast(parts.rounded, i32), 23);
+  llvm::Value* power = b.CreateBitCast(b.CreateAdd(exponent, llvm::ConstantInt::get(i32, 0x3F800000)), type);
+  llvm::Value* t = multiply_add(b, power, parts.p, b.CreateFSub(power, number(1)));
+  llvm::Value* result = b.CreateFDiv(t, b.CreateFAdd(t, number(2)));
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x);
 }
 
 // x = 2^e m with m in [sqrt(1/2), sqrt(2)); log m = f - f^2 / 2 + f^3 P(f) with f = m - 1.
