@@ -85,7 +85,8 @@ class KernelFuser {
 
   struct Dependence {
     NodeId node;
-    bool aligned;  ///< read only at the index that the nest is at
+    bool aligned;            ///< read only at the index that the nest is at
+    bool of_concat = false;  ///< read through the Concat it is a part of, not by itself
   };
 
   /// What nests must have been stored before `anchor` can be computed; `inlined` collects what is computed on the way.
@@ -104,7 +105,7 @@ class KernelFuser {
       stack.pop_back();
       if (!seen.emplace(id, aligned).second || is_available(id)) continue;
       if (is_assembled(id)) {
-        for (NodeId part : graph_[id].operands) found.push_back({part, false});
+        for (NodeId part : graph_[id].operands) found.push_back({part, false, true});
       } else if (anchors_.contains(id)) {
         found.push_back({id, aligned});
       } else {
@@ -231,7 +232,7 @@ class KernelFuser {
     std::set<NodeId> found;
     for (NodeId anchor : anchors_) {
       for (const Dependence& dependence : dependences(anchor, nullptr)) {
-        if (!anchors_.contains(dependence.node)) continue;
+        if (!anchors_.contains(dependence.node) || dependence.of_concat) continue;
         bool same_nest = nest_of_.at(anchor) == nest_of_.at(dependence.node);
         if (!same_nest || !dependence.aligned) found.insert(dependence.node);
       }

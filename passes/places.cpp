@@ -277,7 +277,8 @@ class Analysis {
       if (is_source(graph_, id)) continue;
       if (!is_index_view(node.op)) {
         bool ready_before = place_of(sequence_, id) != place || result_.level[id] < level;
-        if (is_gemm(node.op) || (result_.buffered[id] && ready_before)) continue;
+        bool summed = node.op == Op::Accumulate;
+        if (is_gemm(node.op) || summed || (result_.buffered[id] && ready_before)) continue;
         computed.push_back(id);
       }
       stack.insert(stack.end(), node.operands.begin(), node.operands.end());

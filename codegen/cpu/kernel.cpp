@@ -124,13 +124,12 @@ void KernelEmitter::store_all(NodeId node, const Element& element, const Index& 
   }
 }
 
-llvm::Value* KernelEmitter::masked(const Store& store, llvm::Value* value, const Index& index, bool vector) {
+llvm::Value* KernelEmitter::masked(const Store& store, llvm::Value* value, const Destination& place, bool vector) {
   if (store.when_masked == WhenMasked::Store) return value;
   llvm::Value* otherwise = nullptr;
   if (store.when_masked == WhenMasked::Hold) {
-    const auto it = carried_.find({store.hold, indices_.intern(index)});
-    const Element held =
-        it != carried_.end() ? it->second : elements_.load(store.hold, unit_.graph[store.node].shape, index);
+    const auto it = carried_.find({store.hold, indices_.intern(place.index)});
+    const Element held = it != carried_.end() ? it->second : elements_.load(store.hold, place.shape, place.index);
     otherwise = vector ? scopes_.splat(held) : held.value;
   } else {
     // Nothing is added exactly by -0.
@@ -141,22 +140,24 @@ llvm::Value* KernelEmitter::masked(const Store& store, llvm::Value* value, const
   return scopes_.here().CreateSelect(flags, value, otherwise);
 }
 
-void KernelEmitter::store(const Store& store, const Element& element, const Index& index, bool vector) {
+/// Where an element of a stored value lies in its buffer: moved along an axis where the value is a part of it.
+KernelEmitter::Destination KernelEmitter::place_of(const Store& store, const Index& index) const {
   const Buffer& buffer = unit_.plan.buffers[static_cast<std::size_t>(store.buffer)];
   const Shape& shape = unit_.graph[store.node].shape;
-  const Stored stored = stored_as(buffer);
-  llvm::Value* value = masked(store, vector ? scopes_.splat(element) : element.value, index, vector);
+  if (buffer.shape.count() == shape.count()) return {shape, index};
+  if (buffer.shape.rank() != shape.rank()) elements_.fail(store.node, "does not fit buffer " + buffer.name);
+  Destination place{buffer.shape, index};
+  Linear& along = place.index[static_cast<std::size_t>(store.axis)];
+  along = along + Linear(store.begin);
+  return place;
+}
 
-  Linear place;
-  if (buffer.shape.count() == shape.count()) {
-    place = elements_.offset(buffer, shape, index);
-  } else {
-    if (buffer.shape.rank() != shape.rank()) elements_.fail(store.node, "does not fit buffer " + buffer.name);
-    Index moved = index;
-    Linear& along = moved[static_cast<std::size_t>(store.axis)];
-    along = along + Linear(store.begin);
-    place = elements_.offset(buffer, buffer.shape, moved);
-  }
+void KernelEmitter::store(const Store& store, const Element& element, const Index& index, bool vector) {
+  const Buffer& buffer = unit_.plan.buffers[static_cast<std::size_t>(store.buffer)];
+  const Stored stored = stored_as(buffer);
+  const Destination at = place_of(store, index);
+  llvm::Value* value = masked(store, vector ? scopes_.splat(element) : element.value, at, vector);
+  const Linear place = elements_.offset(buffer, at.shape, at.index);
   int scope = 0;
   llvm::Value* base = elements_.base(store.buffer, scope);
   Linear first = place;

@@ -55,7 +55,13 @@ class KernelEmitter {
   /// Stores the value of a node at `index_`, wherever the kernel stores it.
   void store_all(NodeId node, const Element& element, const Index& index, bool vector);
   void store(const Store& store, const Element& element, const Index& index, bool vector);
-  llvm::Value* masked(const Store& store, llvm::Value* value, const Index& index, bool vector);
+  /// An element of a buffer: the buffer's shape, and the index in it.
+  struct Destination {
+    Shape shape;
+    Index index;
+  };
+  Destination place_of(const Store& store, const Index& index) const;
+  llvm::Value* masked(const Store& store, llvm::Value* value, const Destination& place, bool vector);
 
   void scan_samples(const TimeLoop& loop);
   void scan_blocks(const TimeLoop& loop, const std::vector<Block>& blocks);

@@ -143,7 +143,8 @@ std::vector<llvm::Value*> KernelEmitter::scan_step(const TimeLoop& loop, const s
     if (!index_.empty()) index_.back() = block.position;
     for (const Carried& carried : loop.carried) {
       const Store& store = next_store(carried);
-      next.push_back(masked(store, elements_.value(store.node, index_here(), block.vector), index_, block.vector));
+      llvm::Value* value = elements_.value(store.node, index_here(), block.vector);
+      next.push_back(masked(store, value, place_of(store, index_), block.vector));
     }
     for (const Store& each : kernel_.stores) {
       if (stores_next(loop, each)) continue;
