@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "frontend/builder/cell_builder.h"
 #include "frontend/cells/cells.h"
 #include "frontend/language/language.h"
 #include "runtime/compile.h"

@@ -28,6 +28,7 @@ cellfuse::CompileOptions cell_options(const cellfuse::CellTemplate& cell, cellfu
   if (cell.inputs.size() != 1 || cell.inputs[0].shape.size() != 1) {
     throw std::runtime_error("cell " + cell.name + ": needs one input, a vector");
   }
+  options.resets = false;
   options.gradients = {cell.inputs[0].name};
   for (const auto& param : cell.params) options.gradients->push_back(param.name);
   return options;
