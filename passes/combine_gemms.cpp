@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "passes/hoist_invariants.h"
 #include "passes/simplify.h"
 #include "passes/split_time.h"
@@ -21,7 +23,16 @@ int products_in(const Cell& cell) {
   return count;
 }
 
+std::tuple<bool, std::int64_t, std::int64_t> rank_of(const Graph& graph, NodeId id) {
+  const NodeId value = viewed_value(graph, id);
+  const bool param = graph[value].op == Op::Param;
+  const std::int64_t begin = graph[id].op == Op::Slice ? graph[id].begin : 0;
+  return {!param, param ? graph[value].index : static_cast<std::int64_t>(value), begin};
+}
+
 }  // namespace
+
+bool reads_before(const Graph& graph, NodeId a, NodeId b) { return rank_of(graph, a) < rank_of(graph, b); }
 
 Sequence combine_gemms(const Sequence& sequence) {
   constexpr std::optional<Cell> (*kParts[])(const Sequence&) = {combine_sums, stack_rows, stack_outer_products,

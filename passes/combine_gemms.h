@@ -15,6 +15,10 @@ namespace cellfuse {
 /// Afterwards the gates of a cell are one product.
 Sequence combine_gemms(const Sequence& sequence);
 
+/// The order in which operands are put side by side: params as they were declared, parts of one value as they lie in
+/// it, so that those that belong together come back together; others in the order of the graph.
+bool reads_before(const Graph& graph, NodeId a, NodeId b);
+
 // The parts; nothing where there is nothing to combine.
 std::optional<Cell> combine_sums(const Sequence& sequence);
 std::optional<Cell> stack_rows(const Sequence& sequence);

@@ -118,9 +118,10 @@ void SumCombiner::find_groups() {
   }
   for (auto& [key, group] : by_key) {
     if (group.size() < 2 || !is_worthwhile(group)) continue;
-    // In the order in which sums of outer products put the same operands side by side.
-    std::stable_sort(group.begin(), group.end(),
-                     [this](NodeId a, NodeId b) { return graph_[a].operands[0] < graph_[b].operands[0]; });
+    // As sums of outer products put the same operands side by side.
+    std::stable_sort(group.begin(), group.end(), [this](NodeId a, NodeId b) {
+      return reads_before(graph_, graph_[a].operands[0], graph_[b].operands[0]);
+    });
     for (NodeId id : group) group_of_[id] = groups_.size();
     groups_.push_back(group);
   }

@@ -29,11 +29,6 @@ class Groups {
   Cell replace(const std::vector<NodeId>& early, int axis_from_end, const Product& product) const;
 
  private:
-  struct Place {
-    std::size_t group;
-    std::int64_t begin;  ///< of the part
-  };
-
   const Cell& cell_;
   std::map<Key, std::vector<NodeId>> by_key_;
   std::vector<std::vector<NodeId>> groups_;
@@ -44,7 +39,7 @@ bool Groups::settle(std::size_t order) {
   for (auto& [key, members] : by_key_) {
     if (members.size() < 2) continue;
     std::stable_sort(members.begin(), members.end(), [&](NodeId a, NodeId b) {
-      return cell_.graph[a].operands[order] < cell_.graph[b].operands[order];
+      return reads_before(cell_.graph, cell_.graph[a].operands[order], cell_.graph[b].operands[order]);
     });
     for (NodeId id : members) group_of_[id] = groups_.size();
     groups_.push_back(members);
