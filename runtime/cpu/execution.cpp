@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ir/diagnostic.h"
+#include "runtime/cpu/gemm.h"
 
 namespace cellfuse::cpu {
 
@@ -193,7 +194,12 @@ Strided Execution::record_field(int group, const Buffer& buffer) const {
 void Execution::run_once() { code_.once()(&groups_[0].frame); }
 
 void Execution::run_groups(ThreadPool& threads) {
-  threads.run(static_cast<int>(groups_.size()), [this](int group) { run_group(group); });
+  const int count = static_cast<int>(groups_.size());
+  ThreadPool* idle = count < threads.threads() ? &threads : nullptr;
+  threads.run(count, [&](int group) {
+    const SharedProducts products(idle);
+    run_group(group);
+  });
 }
 
 void Execution::run_group(int group) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "runtime/thread_pool.h"
 
 namespace cellfuse::cpu {
 
@@ -38,9 +39,14 @@ void blas(CBLAS_TRANSPOSE t, int rows, int columns, const double* w, int ldw, co
   cblas_dgemv(CblasRowMajor, t, rows, columns, 1, w, ldw, x, 1, beta, y, 1);
 }
 
+thread_local ThreadPool* shared_pool = nullptr;
+
+/// Arithmetic below which waking another thread costs more than it saves.
+constexpr double kWorthSharing = 8e6;
+
 /// `rows` rows at equal distances.
 template <typename T>
-void multiply(const GemmCall& call, std::int64_t rows, Matrix a, Matrix b, Matrix c) {
+void multiply_here(const GemmCall& call, std::int64_t rows, Matrix a, Matrix b, Matrix c) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t kMost = 1 << 30;  // rows a call: the library counts in 32 bits
   const auto n = static_cast<int>(call.n);
@@ -67,6 +73,30 @@ void multiply(const GemmCall& call, std::int64_t rows, Matrix a, Matrix b, Matri
            matrix_row, beta, target(c.data + done * c.row), leading(c.row, n));
     }
   }
+}
+
+/// The same, in parts: of the rows, or, where they are summed over, of the rows of the result.
+template <typename T>
+void multiply(const GemmCall& call, std::int64_t rows, Matrix a, Matrix b, Matrix c) {
+  const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(call.n) * static_cast<double>(call.k);
+  const std::int64_t whole = call.outer != 0 ? call.n : rows;
+  const int parts = shared_pool == nullptr || flops < kWorthSharing
+                        ? 1
+                        : static_cast<int>(std::min<std::int64_t>(shared_pool->threads(), whole));
+  if (parts <= 1) return multiply_here<T>(call, rows, a, b, c);
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  shared_pool->run(parts, [&](int part) {
+    const std::int64_t first = whole * part / parts;
+    const std::int64_t count = whole * (part + 1) / parts - first;
+    if (call.outer != 0) {
+      GemmCall mine = call;
+      mine.n = count;
+      const Matrix columns{a.data + first * kBytes, std::max(a.row, call.n * kBytes)};
+      multiply_here<T>(mine, rows, columns, b, {c.data + first * call.k * kBytes, c.row});
+    } else {
+      multiply_here<T>(call, count, {a.data + first * a.row, a.row}, b, {c.data + first * c.row, c.row});
+    }
+  });
 }
 
 /// An axis of the rows: how many, and the distances in each operand. Distances are positive and wide enough for a row,
@@ -183,6 +213,9 @@ void run(const GemmCall& call) {
 }
 
 }  // namespace
+
+SharedProducts::SharedProducts(ThreadPool* pool) : before_(shared_pool) { shared_pool = pool; }
+SharedProducts::~SharedProducts() { shared_pool = before_; }
 
 extern "C" void cellfuse_gemm_f32(const GemmCall* call) { run<float>(*call); }
 extern "C" void cellfuse_gemm_f64(const GemmCall* call) { run<double>(*call); }
