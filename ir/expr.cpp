@@ -37,7 +37,7 @@ Expr apply_operands(Op op, const Operand* operands, std::size_t count) {
     require(broadcast_shapes(shape, operands[i].expr.shape(), joined), "shapes do not broadcast");
     shape = joined;
   }
-  require(graph != nullptr, "an elementwise operation of numbers alone");
+  if (graph == nullptr) throw InternalError("Expr", "an elementwise operation of numbers alone");
   Node node;
   node.op = op;
   node.shape = shape;
@@ -83,7 +83,9 @@ Expr random(Graph& graph, std::int32_t site, const Shape& shape, bool shared, bo
   return add(graph, std::move(node));
 }
 
-Expr apply(Op op, std::initializer_list<Operand> operands) { return apply_operands(op, operands.begin(), operands.size()); }
+Expr apply(Op op, std::initializer_list<Operand> operands) {
+  return apply_operands(op, operands.begin(), operands.size());
+}
 
 Expr apply(Op op, const std::vector<Expr>& operands) {
   std::vector<Operand> list(operands.begin(), operands.end());
@@ -137,7 +139,9 @@ Expr slice(Expr x, int axis, std::int64_t begin, const Extent& extent) {
   return add(*x.graph, std::move(node));
 }
 
-Expr slice(Expr x, int axis, std::int64_t begin, std::int64_t end) { return slice(x, axis, begin, Extent(end - begin)); }
+Expr slice(Expr x, int axis, std::int64_t begin, std::int64_t end) {
+  return slice(x, axis, begin, Extent(end - begin));
+}
 
 Expr concat(const std::vector<Expr>& parts, int axis) {
   require(!parts.empty(), "concat of nothing");
@@ -147,7 +151,8 @@ Expr concat(const std::vector<Expr>& parts, int axis) {
   node.axis = static_cast<std::int8_t>(axis);
   Extent total(0);
   for (const Expr& part : parts) {
-    require(axis < part.shape().rank() && part.shape().without(axis) == parts[0].shape().without(axis), "concat shapes");
+    require(axis < part.shape().rank() && part.shape().without(axis) == parts[0].shape().without(axis),
+            "concat shapes");
     total = total + part.shape()[axis];
     node.operands.push_back(part.id);
   }
@@ -268,9 +273,7 @@ Expr accumulate(Expr x, Domain domain, Domain from) {
   return add(*x.graph, std::move(node));
 }
 
-Expr accumulate_outer(Expr a, Expr b) {
-  return accumulate_outer(a, b, std::max(a.node().domain, b.node().domain));
-}
+Expr accumulate_outer(Expr a, Expr b) { return accumulate_outer(a, b, std::max(a.node().domain, b.node().domain)); }
 
 Expr accumulate_outer(Expr a, Expr b, Domain from) {
   require(from > Domain::Once && std::max(a.node().domain, b.node().domain) <= from,

@@ -67,7 +67,7 @@ Expr rms_norm(Expr x, std::optional<Expr> gain, double eps, int axis) {
 }
 
 Expr repeat(Expr x, std::int64_t n) {
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   int last = shape.rank() - 1;
   check_internal(last >= 0 && last < Shape::kMaxRank - 1, "repeat", "rank");
   Shape wide = shape;
@@ -77,7 +77,7 @@ Expr repeat(Expr x, std::int64_t n) {
 }
 
 Expr tile(Expr x, std::int64_t n) {
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   int last = shape.rank() - 1;
   check_internal(last >= 0 && last < Shape::kMaxRank - 1, "tile", "rank");
   const Extent& size = shape[last];

@@ -53,7 +53,8 @@ class PlanInterpreter {
   void run(const TimeLoop& loop);
   void run(const Kernel& kernel);
   void run_row(const Kernel& kernel, std::int64_t step, std::int64_t sample);
-  void compute(const Kernel& kernel, NodeId id, const std::set<NodeId>& roots, std::int64_t step, std::int64_t sample);
+  void compute(const Kernel& kernel, NodeId root, const std::set<NodeId>& roots, std::int64_t step,
+               std::int64_t sample);
   void load(const Load& load, std::int64_t step, std::int64_t sample);
   void store(const Store& store, std::int64_t step, std::int64_t sample);
 
@@ -280,6 +281,7 @@ void PlanInterpreter::compute(const Kernel& kernel, NodeId root, const std::set<
     }
     if (!ready) continue;
     std::vector<OperandView> operands;
+    operands.reserve(node.operands.size());
     for (NodeId operand : node.operands) operands.push_back({values_[operand].data(), &graph_[operand].shape});
     Values result(static_cast<std::size_t>(node.shape.count()));
     evaluate(node, operands, point, result.data());
