@@ -48,6 +48,7 @@ class KernelFuser {
 
   void find_computed() {
     std::vector<NodeId> stack;
+    stack.reserve(kernel_.stores.size());
     for (const Store& store : kernel_.stores) stack.push_back(store.node);
     std::set<NodeId> seen;
     while (!stack.empty()) {
@@ -154,7 +155,7 @@ class KernelFuser {
         if (nest.kind == NestKind::Reduce && nest.axis != axis) continue;
         if (nest.kind == NestKind::Map) {
           nest.kind = NestKind::Reduce;
-          nest.axis = axis;
+          nest.axis = static_cast<int>(axis);
           nest.also = std::move(nest.roots);
           nest.roots.clear();
         }
@@ -167,7 +168,7 @@ class KernelFuser {
     Nest nest;
     nest.kind = kind;
     nest.space = space;
-    nest.axis = kind == NestKind::Map ? 0 : axis;
+    nest.axis = kind == NestKind::Map ? 0 : static_cast<int>(axis);
     nest.roots = {id};
     nests_.push_back(std::move(nest));
     return static_cast<int>(nests_.size()) - 1;

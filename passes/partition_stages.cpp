@@ -112,7 +112,7 @@ class Partition {
     for (NodeId operand : node.operands) {
       Store part = store;
       part.node = operand;
-      part.axis = node.axis;
+      part.axis = static_cast<int>(node.axis);
       part.begin = begin;
       begin += graph()[operand].shape[node.axis].size;
       stores[root].push_back(part);
@@ -170,6 +170,7 @@ class Partition {
   void find_loads(Kernel& kernel, Place place, int level) {
     std::vector<bool> seen(graph().size(), false);
     std::vector<NodeId> stack;
+    stack.reserve(kernel.stores.size());
     for (const Store& store : kernel.stores) stack.push_back(store.node);
     while (!stack.empty()) {
       NodeId id = stack.back();

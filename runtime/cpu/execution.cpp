@@ -86,6 +86,7 @@ void deliver(const std::byte* from, DType from_dtype, const Strided& to, std::in
 
 std::vector<bool> given_tensors(const Plan& plan, const PlanCall& call) {
   std::vector<bool> given;
+  given.reserve(plan.buffers.size());
   for (const Buffer& buffer : plan.buffers) given.push_back(is_given(buffer, call));
   return given;
 }
