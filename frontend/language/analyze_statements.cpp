@@ -42,8 +42,8 @@ void Analyzer::spend(const Span& span) {
   const std::size_t nodes = building() ? graph().size() : 0;
   if (++work_ <= kMaxOperations && nodes <= static_cast<std::size_t>(kMaxOperations)) return;
   reporter_.mute(false);
-  error(span, "with its loops unrolled and its functions inlined, the cell has more than " +
-                  std::to_string(kMaxOperations) + " operations");
+  error(span, "with loops unrolled and functions inlined, there are more than " + std::to_string(kMaxOperations) +
+                  " operations");
   throw Stop{};
 }
 

@@ -1,6 +1,9 @@
 #include "frontend/language/analyzer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace cellfuse {
@@ -53,12 +56,12 @@ std::optional<Dim> Analyzer::whole_number_of(const Value& value, const Span& spa
   const Number* number = number_of(value, span, what);
   if (number == nullptr || number->opaque) return std::nullopt;
   if (!number->dim) {
-    error(span, what + " must be a whole number made of dimensions",
-          "constants behind the `;` of a cell are real numbers: a dimension stands before it");
+    const bool fraction = number->value && std::floor(*number->value) != *number->value;
+    error(span, what + " must be a whole number" + (fraction ? ", found " + fmt::format("{}", *number->value) : ""),
+          fraction ? "" : "it is made of digits and dimensions; constants behind the `;` of a cell are real numbers");
     return std::nullopt;
   }
   if (number->inexact) {
-    std::vector<std::string> names = number->dim->symbols();
     error(number->inexact, "this division leaves a remainder" + sizes_.values_of({*number->dim}),
           "where a size is divided, the division must be exact");
     return std::nullopt;

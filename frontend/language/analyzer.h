@@ -63,7 +63,8 @@ class Analyzer {
   /// A value of this shape; `make` gives its expression and is called when a graph is built.
   template <typename Make>
   Value result(Axes axes, const Value& origin, Make make) {
-    Value value{true, std::move(axes), {}, {}, origin.origin};
+    Value value{true, std::move(axes), {}, {}, {}};
+    if (!value.axes.empty()) value.origin = origin.origin;
     if (building()) value.expr = make();
     return value;
   }

@@ -103,6 +103,7 @@ std::vector<Diagnostic> ParsedFile::check() const {
     analyzer.charge(work);
     analyzer.run();
     work = analyzer.work();
+    if (work > kMaxOperations) break;
   }
   return reporter.take();
 }

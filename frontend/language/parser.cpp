@@ -205,12 +205,12 @@ class Parser {
     if (tokens_.kind() == TokenKind::For) return read_loop(statements, place);
     if (tokens_.at_word("output") &&
         (tokens_.second_kind() == TokenKind::Name || tokens_.second_kind() == TokenKind::PrimedName)) {
-      refuse(place == Place::Function, "a function has no outputs");
+      if (place == Place::Function) tokens_.fail("expected a statement of a function", "a function has no outputs");
       refuse(in_loop, "an output belongs outside of loops");
       tokens_.take();
       statements.push_back({begin, read_output()});
     } else if (tokens_.kind() == TokenKind::PrimedName) {
-      refuse(place == Place::Function, "a function cannot set a state");
+      if (place == Place::Function) tokens_.fail("expected a statement of a function", "a function cannot set a state");
       refuse(in_loop, "a state gets its next value once, outside of loops", "use another name in the loop");
       read_advance(statements);
     } else {
