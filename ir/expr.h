@@ -20,8 +20,8 @@ struct Expr {
 
 /// An operand that is an Expr or a number.
 struct Operand {
-  Operand(Expr e) : expr(e) {}         // NOLINT(google-explicit-constructor)
-  Operand(double v) : value(v) {}      // NOLINT(google-explicit-constructor)
+  Operand(Expr e) : expr(e) {}     // NOLINT(google-explicit-constructor)
+  Operand(double v) : value(v) {}  // NOLINT(google-explicit-constructor)
   Expr expr;
   double value = 0;
 };

@@ -30,13 +30,13 @@ struct Node {
   Domain domain = Domain::Once;  ///< set by Graph::add, except for Accumulate and Random, which say it themselves
   std::vector<NodeId> operands;
 
-  double value = 0;         ///< Constant
-  std::int32_t index = 0;   ///< Input, State, Param, Initial, InitialGiven, Final, Random, Placeholder
-  std::int8_t axis = 0;     ///< Iota, Slice, Concat, reductions, CumSum
-  std::int64_t begin = 0;   ///< Slice; Random: 1 for one mask a batch; Accumulate, AccumulateOuter: `summed_from`
-  std::int64_t end = 0;     ///< Slice
+  double value = 0;        ///< Constant
+  std::int32_t index = 0;  ///< Input, State, Param, Initial, InitialGiven, Final, Random, Placeholder
+  std::int8_t axis = 0;    ///< Iota, Slice, Concat, reductions, CumSum
+  std::int64_t begin = 0;  ///< Slice; Random: 1 for one mask a batch; Accumulate, AccumulateOuter: `summed_from`
+  std::int64_t end = 0;    ///< Slice
   std::array<std::int8_t, Shape::kMaxRank> axes{};  ///< Broadcast
-  bool flag = false;        ///< CumSum, Random, Linear
+  bool flag = false;                                ///< CumSum, Random, Linear
 
   /// Constants are compared by their bits: 0 and -0 differ, NaN equals itself.
   friend bool operator==(const Node& a, const Node& b);

@@ -24,7 +24,8 @@ ElementwiseInfo row(Op op, std::string_view spelling, std::string_view arguments
                     double (*evaluate)(double, double, double), Derivatives derivatives, Expansion expand,
                     std::string_view cpu) {
   int arity = 1 + static_cast<int>(std::count(arguments.begin(), arguments.end(), ','));
-  return {op, spelling, arguments, arity, cost, evaluate, derivatives.each, derivatives.zero_times_anything, expand, cpu};
+  return {op,     spelling, arguments, arity, cost, evaluate, derivatives.each, derivatives.zero_times_anything,
+          expand, cpu};
 }
 
 const std::vector<ElementwiseInfo>& table() {
@@ -63,9 +64,9 @@ const std::vector<ElementwiseInfo>& table() {
 }
 
 constexpr std::array<std::string_view, 27> kOtherNames{
-    "constant", "iota",   "input",  "state",     "param",     "initial", "initial_given", "final",    "t",
-    "training", "random", "gradient", "slice",   "concat",    "reshape", "transpose",     "broadcast", "sum",
-    "prod",     "amax",   "amin",   "cumsum",    "matmul",    "outer",   "with_grad",     "accumulate", "accumulate_outer"};
+    "constant", "iota",   "input",    "state",  "param",  "initial", "initial_given", "final",      "t",
+    "training", "random", "gradient", "slice",  "concat", "reshape", "transpose",     "broadcast",  "sum",
+    "prod",     "amax",   "amin",     "cumsum", "matmul", "outer",   "with_grad",     "accumulate", "accumulate_outer"};
 
 }  // namespace
 

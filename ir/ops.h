@@ -76,7 +76,7 @@ struct ElementwiseInfo {
   /// Gradients of the arguments, given the incoming gradient, the arguments and the result. An Expr without a graph
   /// stands for zero. Null where `expand` is to be differentiated instead.
   std::vector<Expr> (*derivatives)(Expr g, Expr a, Expr b, Expr c, Expr y);
-  bool zero_times_anything;  ///< see elementwise.def
+  bool zero_times_anything;                ///< see elementwise.def
   Expr (*expand)(Expr a, Expr b, Expr c);  ///< null for primitives
   std::string_view cpu;                    ///< see elementwise.def; empty unless primitive
 };

@@ -66,8 +66,8 @@ struct Sequence {
   std::vector<std::string> reasons;  ///< one line a decision, in the order they were taken
 };
 
-/// Step-domain values that must be kept for all steps, since they are made in one phase and read in another. Views do not
-/// count: reading a view is reading the value behind it. Inputs and StepIndex are kept anyway.
+/// Step-domain values that must be kept for all steps, since they are made in one phase and read in another. Views do
+/// not count: reading a view is reading the value behind it. Inputs and StepIndex are kept anyway.
 std::vector<NodeId> crossing_values(const Sequence& sequence);
 
 /// The value behind Slice, Reshape, Transpose and Broadcast.

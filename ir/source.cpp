@@ -28,7 +28,9 @@ Source::Position Source::position(std::size_t offset) const {
   return {first_line_ + line, column};
 }
 
-std::size_t Source::line_begin(std::size_t offset) const { return line_starts_[line_index(std::min(offset, text_.size()))]; }
+std::size_t Source::line_begin(std::size_t offset) const {
+  return line_starts_[line_index(std::min(offset, text_.size()))];
+}
 
 std::string_view Source::line_at(std::size_t offset) const {
   std::size_t begin = line_begin(offset);

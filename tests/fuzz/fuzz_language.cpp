@@ -7,8 +7,8 @@
 
 using namespace cellfuse;
 
-/// Any bytes: read, checked, and every cell built with small dimensions. A mistake gives diagnostics; anything else that
-/// is thrown is a finding.
+/// Any bytes: read, checked, and every cell built with small dimensions. A mistake gives diagnostics; anything else
+/// that is thrown is a finding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ParsedFile file("fuzz.cell", std::string(data, data + size));
   (void)render(file.check());
