@@ -75,13 +75,17 @@ TEST_CASE("what is too large throws instead of being wrong") {
   CHECK_THROWS_AS(large + large, DimOverflow);
   CHECK_THROWS_AS((large * H) * 4, DimOverflow);
   Dim power = H;
-  CHECK_THROWS_AS([&] {
-    for (int i = 0; i < 100; ++i) power = power * H;
-  }(), DimOverflow);
+  CHECK_THROWS_AS(
+      [&] {
+        for (int i = 0; i < 100; ++i) power = power * H;
+      }(),
+      DimOverflow);
   Dim sum = 0;
-  CHECK_THROWS_AS([&] {
-    for (int i = 0; i < 100; ++i) sum = sum + Dim::symbol("D" + std::to_string(i));
-  }(), DimOverflow);
+  CHECK_THROWS_AS(
+      [&] {
+        for (int i = 0; i < 100; ++i) sum = sum + Dim::symbol("D" + std::to_string(i));
+      }(),
+      DimOverflow);
 }
 
 TEST_CASE("the dimensions in it") {

@@ -40,8 +40,7 @@ using Strings = std::vector<std::string>;
 
 TEST_CASE("names, primes and symbols") {
   CHECK(tokens("h' = a_1@B") == Strings{"h'", "=", "a_1", "@", "B"});
-  CHECK(tokens("a<=b>=c==d!=e<f>g") ==
-        Strings{"a", "<=", "b", ">=", "c", "==", "d", "!=", "e", "<", "f", ">", "g"});
+  CHECK(tokens("a<=b>=c==d!=e<f>g") == Strings{"a", "<=", "b", ">=", "c", "==", "d", "!=", "e", "<", "f", ">", "g"});
   CHECK(tokens("(x[:,None]);{}") == Strings{"(", "x", "[", ":", ",", "None", "]", ")", ";", "{", "}"});
 }
 

@@ -155,8 +155,9 @@ TEST_CASE("heads, declarations and functions") {
 }
 
 TEST_CASE("words of declarations are names elsewhere") {
-  const Parsed parsed = read("cell c(H) {\n state cell[H], input[H]\n output = cell + input\n cell' = output\n"
-                             " input' = cell\n output output\n grad = 1\n in = grad\n}");
+  const Parsed parsed = read(
+      "cell c(H) {\n state cell[H], input[H]\n output = cell + input\n cell' = output\n"
+      " input' = cell\n output output\n grad = 1\n in = grad\n}");
   CHECK(render(parsed.diagnostics) == "");
   CHECK(parsed.file.cells[0].declarations.size() == 2);
   CHECK(parsed.file.cells[0].statements.size() == 6);
@@ -189,8 +190,10 @@ TEST_CASE("what is missing is pointed at") {
 
 TEST_CASE("mistakes in expressions and their hints") {
   CHECK(expression_error("a < b < c") ==
-        "comparisons do not chain: expected the end of the expression, found `<`|write `a < b and b < c`, or parentheses");
-  CHECK(expression_error("None") == "expected an expression, found `None`|`None` adds an axis between brackets: `x[:, None]`");
+        "comparisons do not chain: expected the end of the expression, found `<`|write `a < b and b < c`, or "
+        "parentheses");
+  CHECK(expression_error("None") ==
+        "expected an expression, found `None`|`None` adds an axis between brackets: `x[:, None]`");
   CHECK(expression_error("[a, b]") == "expected an expression, found `[`|vectors are put together with `concat(a, b)`");
   CHECK(expression_error("(a, b)") == "expected `)`, found `,`|vectors are put together with `concat(a, b)`");
   CHECK(expression_error("a + not b") == "expected an operand, found `not`|`not` binds loosely: put it in parentheses");
@@ -214,7 +217,8 @@ TEST_CASE("mistakes in statements and their hints") {
         "a state gets its next value once, outside of loops|use another name in the loop");
   CHECK(error("for k in 0..2 { output y = 1 }") == "an output belongs outside of loops|");
   CHECK(error("fn f(a) { b = a }") == "the function `f` returns nothing|end its body with `return ...`");
-  CHECK(error("fn f(a) { h' = a; return a }") == "a function cannot set a state|");
+  CHECK(error("fn f(a) { h' = a; return a }") ==
+        "expected a statement of a function, found `h'`|a function cannot set a state");
   CHECK(error("h', c' = split(x, 2)") ==
         "expected `=`, found `,`|take the parts of a `split` by plain names, then give each state its value");
   CHECK(error("param W[2] = 3") == "expected `,` or the end of the line, found `=`|only a state has a start");
