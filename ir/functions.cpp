@@ -66,23 +66,23 @@ Expr rms_norm(Expr x, std::optional<Expr> gain, double eps, int axis) {
   return gain ? y * along(*gain, x.shape(), axis) : y;
 }
 
-Expr repeat(Expr x, std::int64_t n) {
+Expr repeat(Expr x, const Extent& n) {
   const Shape& shape = x.shape();
   int last = shape.rank() - 1;
   check_internal(last >= 0 && last < Shape::kMaxRank - 1, "repeat", "rank");
   Shape wide = shape;
   wide.push_back(n);
   Expr spread = last == 0 ? broadcast(x, wide, {0}) : broadcast(x, wide, {0, 1});
-  return reshape(spread, shape.with(last, shape[last] * Extent(n)));
+  return reshape(spread, shape.with(last, shape[last] * n));
 }
 
-Expr tile(Expr x, std::int64_t n) {
+Expr tile(Expr x, const Extent& n) {
   const Shape& shape = x.shape();
   int last = shape.rank() - 1;
   check_internal(last >= 0 && last < Shape::kMaxRank - 1, "tile", "rank");
   const Extent& size = shape[last];
   Expr spread = last == 0 ? broadcast(x, {n, size}, {1}) : broadcast(x, {shape[0], n, size}, {0, 2});
-  return reshape(spread, shape.with(last, size * Extent(n)));
+  return reshape(spread, shape.with(last, size * n));
 }
 
 Expr eye(Graph& graph, const Extent& n) {

@@ -22,9 +22,9 @@ Expr layer_norm(Expr x, std::optional<Expr> gain, std::optional<Expr> bias, doub
 /// Zhang & Sennrich arXiv 1910.07467.
 Expr rms_norm(Expr x, std::optional<Expr> gain, double eps, int axis);
 /// Each element of the last axis n times.
-Expr repeat(Expr x, std::int64_t n);
+Expr repeat(Expr x, const Extent& n);
 /// The last axis n times over.
-Expr tile(Expr x, std::int64_t n);
+Expr tile(Expr x, const Extent& n);
 Expr eye(Graph& graph, const Extent& n);
 
 /// Inverted scaling in training, identity in inference. `site` numbers the call in the cell.

@@ -133,7 +133,7 @@ std::optional<Dim> count_of(const FunctionCall& call, std::size_t i) {
   return call.analyzer.whole_number_of(call.value(i), call.arguments.spans[i], "a size");
 }
 
-template <Expr (*make)(Expr, std::int64_t)>
+template <Expr (*make)(Expr, const Extent&)>
 Value stretch(const FunctionCall& call) {
   const Value& x = call.value(0);
   if (x.rank() == 0) return call.fail(0, "works along the last axis, found a scalar");
@@ -143,7 +143,7 @@ Value stretch(const FunctionCall& call) {
   Axes axes = x.axes;
   axes.back() = sizes.axis(axes.back().dim * *n);
   if (!sizes.check_limits({sizes.axis(*n)}, call.arguments.spans[1]) || !sizes.check_limits(axes, call.span)) return {};
-  return call.analyzer.result(axes, x, [&] { return make(x.expr, sizes.evaluate(*n).value()); });
+  return call.analyzer.result(axes, x, [&] { return make(x.expr, Extent(sizes.evaluate(*n).value(), *n)); });
 }
 
 Value transpose_call(const FunctionCall& call) {
