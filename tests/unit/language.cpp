@@ -135,8 +135,8 @@ TEST_CASE("a function sees the names of its cell, its own names are its own") {
   Cell cell = build(text, {{{"H", 2}}, {}});
   CHECK(print(cell).find("b") != std::string::npos);
   verify(cell);
-  CHECK(thrown("fn f(v) = v + x\ncell c(H) {\n input x[H]\n output y = f(x)\n}", {{{"H", 2}}, {}}).find("`x` is not defined") !=
-        std::string::npos);
+  CHECK(thrown("fn f(v) = v + x\ncell c(H) {\n input x[H]\n output y = f(x)\n}", {{{"H", 2}}, {}})
+            .find("`x` is not defined") != std::string::npos);
 }
 
 TEST_CASE("gradients of one's own are summed to the shape of their argument") {
@@ -192,16 +192,20 @@ TEST_CASE("what is asked of a cell before it is built") {
   CHECK(info.states[0].shape.size() == 1);
   CHECK_THROWS_WITH_AS(file.info(), "error: this file has several cells, name one of them\nhint: it has `a`, `b`\n",
                        CompileError);
-  CHECK_THROWS_WITH_AS(file.info("c"), "error: there is no cell `c` in this file\nhint: it has `a`, `b`\n", CompileError);
+  CHECK_THROWS_WITH_AS(file.info("c"), "error: there is no cell `c` in this file\nhint: it has `a`, `b`\n",
+                       CompileError);
 
   const Binding binding = file.read_binding("a", {"I=3", "eps=0.25"});
   CHECK(binding.dims.at("I") == 3);
   CHECK(binding.constants.at("eps") == 0.25);
   CHECK_THROWS_WITH_AS(file.read_binding("a", {"epss=1"}),
-                       "error: the cell `a` has no dimension or constant `epss`\nhint: did you mean `eps`?\n", CompileError);
+                       "error: the cell `a` has no dimension or constant `epss`\nhint: did you mean `eps`?\n",
+                       CompileError);
   CHECK_THROWS_WITH_AS(file.read_binding("a", {"I=0x10"}),
-                       "error: the dimension `I` cannot be `0x10`\nhint: a dimension is a whole number\n", CompileError);
-  CHECK_THROWS_WITH_AS(file.read_binding("a", {"I"}), "error: `I` gives no value\nhint: write `NAME=VALUE`\n", CompileError);
+                       "error: the dimension `I` cannot be `0x10`\nhint: a dimension is a whole number\n",
+                       CompileError);
+  CHECK_THROWS_WITH_AS(file.read_binding("a", {"I"}), "error: `I` gives no value\nhint: write `NAME=VALUE`\n",
+                       CompileError);
 }
 
 TEST_CASE("bindings that do not fit the cell") {
@@ -224,8 +228,8 @@ TEST_CASE("a broken text is checked and refused, never built") {
   CHECK(file.check().size() == 1);
   CHECK_THROWS_AS(file.build("", {{{"H", 1}}, {}}), CompileError);
   CHECK_THROWS_AS(ParsedFile("x.cell", "").build("", {}), CompileError);
-  CHECK_THROWS_WITH_AS(read_cell_file("/no/such.cell"), "error: cannot read `/no/such.cell`: No such file or directory\n",
-                       CompileError);
+  CHECK_THROWS_WITH_AS(read_cell_file("/no/such.cell"),
+                       "error: cannot read `/no/such.cell`: No such file or directory\n", CompileError);
   CHECK_THROWS_AS(read_cell_file("/"), CompileError);
 }
 
@@ -234,10 +238,12 @@ TEST_CASE("the reference names every function") {
   for (const ElementwiseInfo& info : elementwise_ops()) {
     if (info.spelling.starts_with('.')) continue;
     CAPTURE(info.spelling);
-    CHECK(reference.find("`" + std::string(info.spelling) + "(" + std::string(info.arguments) + ")`") != std::string::npos);
+    CHECK(reference.find("`" + std::string(info.spelling) + "(" + std::string(info.arguments) + ")`") !=
+          std::string::npos);
   }
   for (const FunctionInfo& info : language_functions()) {
     CAPTURE(info.name);
-    CHECK(reference.find("`" + std::string(info.name) + "(" + std::string(info.parameters) + ")`") != std::string::npos);
+    CHECK(reference.find("`" + std::string(info.name) + "(" + std::string(info.parameters) + ")`") !=
+          std::string::npos);
   }
 }
