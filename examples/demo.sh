@@ -14,6 +14,6 @@ export PATH=$root/build/bin:$PATH
 say "the cell: ${cell#"$root"/}"
 [ ! -f "$cell" ] || cat "$cell"
 say "training a character language model"
-char_lm --text "$root/examples/data/king_james.txt" --cell "$cell" --epochs 20 --minutes 2.7 "$@"
+char_lm --text "$root/examples/data/king_james.txt" --cell "$cell" --epochs 12 --minutes 2.7 "$@"
 say "what the compiler made of the cell"
 cellfuse explain "$cell" -D I=64 -D H=256 --batch 32 --steps 64 --no-resets
