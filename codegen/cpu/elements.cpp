@@ -48,17 +48,42 @@ void Elements::set(NodeId node, IndexId index, const Element& element) {
   scopes_[element.scope].elements[key_of(node, index)] = element;
 }
 
-Element Elements::at(NodeId node, IndexId index) {
+const Element* Elements::find(NodeId node, IndexId index) {
   const std::uint64_t key = key_of(node, index);
   for (int scope = 0; scope <= scopes_.innermost(); ++scope) {
     auto& elements = scopes_[scope].elements;
-    if (auto it = elements.find(key); it != elements.end()) return it->second;
+    if (auto it = elements.find(key); it != elements.end()) return &it->second;
   }
+  return nullptr;
+}
+
+Element Elements::at(NodeId node, IndexId index) {
+  std::vector<Reference> stack{{node, index}};
+  std::unordered_set<std::uint64_t> seen;
+  while (stack.size() > 1 || find(node, index) == nullptr) {
+    const Reference last = stack.back();
+    const bool is_new = seen.insert(key_of(last.node, last.index)).second;
+    if (is_new && find(last.node, last.index) == nullptr) {
+      for (const Reference& operand : operands(last.node, last.index)) {
+        if (find(operand.node, operand.index) == nullptr) stack.push_back(operand);
+      }
+      continue;
+    }
+    // A comparison is made where it is used: mostly as a condition, not as a number.
+    if (stack.size() == 1 || !is_comparison(last.node)) get(last.node, last.index);
+    if (stack.size() == 1) break;
+    stack.pop_back();
+  }
+  return get(node, index);
+}
+
+Element Elements::get(NodeId node, IndexId index) {
+  if (const Element* found = find(node, index)) return *found;
   Element element = compute(node, index);
   if (llvm::isa<llvm::Instruction>(element.value) && !element.value->hasName()) {
     element.value->setName(unit_.graph.name(node));
   }
-  scopes_[element.scope].elements.emplace(key, element);
+  set(node, index, element);
   return element;
 }
 
@@ -67,40 +92,57 @@ llvm::Value* Elements::value(NodeId node, IndexId index, bool vector) {
   return vector ? scopes_.splat(element) : element.value;
 }
 
-Element Elements::compute(NodeId id, IndexId index) {
+std::vector<Reference> Elements::operands(NodeId id, IndexId index) {
   if (forbidden_.contains(id)) fail(id, "read at another element than its own");
-  if (const Load* load = source(id)) return loaded(id, *load, index);
+  if (source(id) != nullptr) return {};
   const Node& node = unit_.graph[id];
-  if (is_elementwise(node.op)) return elementwise_op(id, index);
+  if (is_elementwise(node.op)) {
+    const ElementwiseInfo& info = elementwise(node.op);
+    if (info.expand != nullptr) return {{expanded(id, info), index}};
+    std::vector<Reference> list;
+    for (NodeId operand : node.operands) list.push_back({operand, index});
+    return list;
+  }
   switch (node.op) {
-    case Op::Constant: return {real_constant(unit_.real, node.value), 0, false};
-    case Op::Iota: return iota(indices_[index][static_cast<std::size_t>(node.axis)]);
-    case Op::Random: return random(node, index);
+    case Op::Constant:
+    case Op::Iota:
+    case Op::Random: return {};
     case Op::Slice:
     case Op::Reshape:
     case Op::Transpose:
     case Op::Broadcast: {
       const NodeId operand = node.operands[0];
-      return at(operand, indices_.through_view(node, unit_.graph[operand].shape, index));
+      return {{operand, indices_.through_view(node, unit_.graph[operand].shape, index)}};
     }
-    case Op::Concat: return concat_part(id, index);
+    case Op::Concat: return {concat_part(id, index)};
     case Op::WithGrad:
-    case Op::Accumulate: return at(node.operands[0], index);
+    case Op::Accumulate: return {{node.operands[0], index}};
     case Op::Outer: {
       const Index position = indices_[index];
-      const std::array<NodeId, 2> ids{node.operands[0], node.operands[1]};
-      std::array<Element, 2> operands{at(ids[0], indices_.intern({position[0]})),
-                                      at(ids[1], indices_.intern({position[1]}))};
-      const int scope = unify(operands);
-      llvm::Value* product = scopes_.at(scope).CreateFMul(operands[0].value, operands[1].value);
-      return {product, scope, operands[0].vector};
+      return {{node.operands[0], indices_.intern({position[0]})}, {node.operands[1], indices_.intern({position[1]})}};
     }
     default: fail(id, "neither loaded nor computed by an earlier nest");
   }
 }
 
-Element Elements::concat_part(NodeId id, IndexId index) {
-  const Node node = unit_.graph[id];
+Element Elements::compute(NodeId id, IndexId index) {
+  if (const Load* load = source(id)) return loaded(id, *load, index);
+  const Node& node = unit_.graph[id];
+  if (node.op == Op::Constant) return {real_constant(unit_.real, node.value), 0, false};
+  if (node.op == Op::Iota) return iota(indices_[index][static_cast<std::size_t>(node.axis)]);
+  if (node.op == Op::Random) return random(node, index);
+  if (is_elementwise(node.op) && elementwise(node.op).expand == nullptr) {
+    return primitive(elementwise(node.op), id, index);
+  }
+  const std::vector<Reference> from = operands(id, index);
+  if (node.op != Op::Outer) return get(from[0].node, from[0].index);
+  std::array<Element, 2> factors{get(from[0].node, from[0].index), get(from[1].node, from[1].index)};
+  const int scope = unify(factors);
+  return {scopes_.at(scope).CreateFMul(factors[0].value, factors[1].value), scope, factors[0].vector};
+}
+
+Reference Elements::concat_part(NodeId id, IndexId index) {
+  const Node& node = unit_.graph[id];
   Index position = indices_[index];
   Linear& along = position[static_cast<std::size_t>(node.axis)];
   const auto [low, high] = indices_.range(along);
@@ -109,7 +151,7 @@ Element Elements::concat_part(NodeId id, IndexId index) {
     const std::int64_t end = begin + unit_.graph[part].shape[node.axis].size;
     if (low >= begin && high < end) {
       along = along + Linear(-begin);
-      return at(part, indices_.intern(position));
+      return {part, indices_.intern(position)};
     }
     begin = end;
   }
@@ -147,16 +189,13 @@ int Elements::buffer_of(Space space) const {
 }
 
 Element Elements::live() {
-  const std::uint64_t key = key_of(kNoNode, 0);
-  for (int scope = 0; scope <= scopes_.innermost(); ++scope) {
-    if (auto it = scopes_[scope].elements.find(key); it != scopes_[scope].elements.end()) return it->second;
-  }
+  if (const Element* known = find(kNoNode, 0)) return *known;
   int scope = 0;
   llvm::Value* pointer = base(buffer_of(Space::Live), scope);
   Builder& builder = scopes_.at(scope);
   llvm::Value* flag = load_one(unit_, builder, pointer, Stored::Byte);
-  Element element{builder.CreateICmpNE(flag, builder.getInt8(0), "live"), scope, false};
-  scopes_[scope].elements.emplace(key, element);
+  const Element element{builder.CreateICmpNE(flag, builder.getInt8(0), "live"), scope, false};
+  set(kNoNode, 0, element);
   return element;
 }
 

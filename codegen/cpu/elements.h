@@ -4,11 +4,18 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "codegen/cpu/indices.h"
 #include "codegen/cpu/scopes.h"
 
 namespace cellfuse::cpu {
+
+/// A value at an index.
+struct Reference {
+  NodeId node = kNoNode;
+  IndexId index = 0;
+};
 
 /// The rows of a kernel: where they start in each buffer.
 struct RowPlace {
@@ -30,7 +37,8 @@ class Elements {
   /// From here on the nest at hand is this one: what it makes is computed, even where the kernel also reads it.
   void enter_nest(const Nest& nest);
 
-  /// The value of a node at an index.
+  /// The value of a node at an index. Chains of values may be long: what it depends on is made one by one, not by calls
+  /// within calls.
   Element at(NodeId node, IndexId index);
   /// The same, in all lanes if `vector`.
   llvm::Value* value(NodeId node, IndexId index, bool vector);
@@ -51,13 +59,19 @@ class Elements {
   [[noreturn]] void fail(NodeId node, const std::string& what) const;
 
  private:
+  /// The value where it is known; null otherwise.
+  const Element* find(NodeId node, IndexId index);
+  /// What the value is computed from: values at the indices that views lead to.
+  std::vector<Reference> operands(NodeId node, IndexId index);
+  Element get(NodeId node, IndexId index);
   Element compute(NodeId node, IndexId index);
-  Element elementwise_op(NodeId node, IndexId index);
+  NodeId expanded(NodeId node, const ElementwiseInfo& info);
+  bool is_comparison(NodeId node) const;
   Element primitive(const ElementwiseInfo& info, NodeId node, IndexId index);
   Element condition(NodeId node, IndexId index);
   Element random(const Node& node, IndexId index);
   Element iota(const Linear& index);
-  Element concat_part(NodeId id, IndexId index);
+  Reference concat_part(NodeId id, IndexId index);
   Element loaded(NodeId node, const Load& load, IndexId index);
   /// The load by which the nest at hand reads the node; null where it computes it.
   const Load* source(NodeId node) const;

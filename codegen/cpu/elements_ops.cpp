@@ -19,8 +19,6 @@ namespace {
 
 using Operands = std::array<llvm::Value*, 3>;
 
-bool is_comparison(std::string_view spelling) { return spelling.starts_with("cmp."); }
-
 llvm::CmpInst::Predicate predicate(std::string_view spelling) {
   using P = llvm::CmpInst;
   static constexpr std::pair<std::string_view, llvm::CmpInst::Predicate> kNames[] = {
@@ -57,9 +55,7 @@ llvm::Value* instruction(const Unit& unit, Builder& b, const ElementwiseInfo& in
 
 }  // namespace
 
-Element Elements::elementwise_op(NodeId id, IndexId index) {
-  const ElementwiseInfo& info = elementwise(unit_.graph[id].op);
-  if (info.expand == nullptr) return primitive(info, id, index);
+NodeId Elements::expanded(NodeId id, const ElementwiseInfo& info) {
   auto [it, is_new] = expansions_.try_emplace(id, kNoNode);
   if (is_new) {
     const std::vector<NodeId> operands = unit_.graph[id].operands;
@@ -67,12 +63,17 @@ Element Elements::elementwise_op(NodeId id, IndexId index) {
     for (std::size_t i = 0; i < operands.size(); ++i) arguments[i] = {&unit_.graph, operands[i]};
     it->second = info.expand(arguments[0], arguments[1], arguments[2]).id;
   }
-  return at(it->second, index);
+  return it->second;
+}
+
+bool Elements::is_comparison(NodeId node) const {
+  const Op op = unit_.graph[node].op;
+  return is_elementwise(op) && elementwise(op).cpu.starts_with("cmp.") && source(node) == nullptr;
 }
 
 Element Elements::primitive(const ElementwiseInfo& info, NodeId id, IndexId index) {
   const std::vector<NodeId> ids = unit_.graph[id].operands;
-  if (is_comparison(info.cpu)) {
+  if (is_comparison(id)) {
     const Element flag = condition(id, index);
     llvm::Type* type = flag.vector ? static_cast<llvm::Type*>(unit_.vector(unit_.real)) : unit_.real;
     llvm::Value* number =
@@ -82,7 +83,7 @@ Element Elements::primitive(const ElementwiseInfo& info, NodeId id, IndexId inde
   std::array<Element, 3> operands{};
   const bool selects = info.cpu == "select";
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    operands[i] = selects && i == 0 ? condition(ids[0], index) : at(ids[i], index);
+    operands[i] = selects && i == 0 ? condition(ids[0], index) : get(ids[i], index);
   }
   const int scope = unify(std::span(operands.data(), ids.size()));
   const Operands x{operands[0].value, operands[1].value, operands[2].value};
@@ -95,25 +96,21 @@ Element Elements::primitive(const ElementwiseInfo& info, NodeId id, IndexId inde
 Element Elements::condition(NodeId id, IndexId index) {
   const Op op = unit_.graph[id].op;
   const std::vector<NodeId> ids = unit_.graph[id].operands;
-  auto compares = [&](NodeId node) {
-    return is_elementwise(unit_.graph[node].op) && is_comparison(elementwise(unit_.graph[node].op).cpu) &&
-           source(node) == nullptr;
-  };
   if (source(id) == nullptr) {
-    if (op == Op::Mul && compares(ids[0]) && compares(ids[1])) {
+    if (op == Op::Mul && is_comparison(ids[0]) && is_comparison(ids[1])) {
       std::array<Element, 2> flags{condition(ids[0], index), condition(ids[1], index)};
       const int scope = unify(flags);
       return {scopes_.at(scope).CreateAnd(flags[0].value, flags[1].value), scope, flags[0].vector};
     }
-    if (compares(id)) {
-      std::array<Element, 2> operands{at(ids[0], index), at(ids[1], index)};
+    if (is_comparison(id)) {
+      std::array<Element, 2> operands{get(ids[0], index), get(ids[1], index)};
       const int scope = unify(operands);
       llvm::Value* flag =
           scopes_.at(scope).CreateFCmp(predicate(elementwise(op).cpu), operands[0].value, operands[1].value);
       return {flag, scope, operands[0].vector};
     }
   }
-  const Element number = at(id, index);
+  const Element number = get(id, index);
   llvm::Value* zero = llvm::Constant::getNullValue(number.value->getType());
   return {scopes_.at(number.scope).CreateFCmpUNE(number.value, zero), number.scope, number.vector};
 }

@@ -53,21 +53,47 @@ class PlanEmitter {
 
   std::string name_of(const std::string& stage) const { return unit_.plan.name + "." + stage; }
 
+  const std::string& buffer(int id) const { return unit_.plan.buffers[static_cast<std::size_t>(id)].name; }
+
   /// Null where there is nothing to do.
   llvm::Function* stage(const Stage& stage, bool in_loop) {
+    llvm::Function* function = nullptr;
+    std::string comment;
     if (const auto* kernel = std::get_if<Kernel>(&stage)) {
-      return KernelEmitter::emit(unit_, *kernel, name_of(kernel->name), in_loop);
-    }
-    if (const auto* gemm = std::get_if<Gemm>(&stage)) return emit_gemm(unit_, *gemm, name_of(gemm->name), in_loop);
-    if (const auto* pack = std::get_if<Pack>(&stage)) {
+      function = KernelEmitter::emit(unit_, *kernel, name_of(kernel->name), in_loop);
+      comment = describe(*kernel);
+    } else if (const auto* gemm = std::get_if<Gemm>(&stage)) {
+      function = emit_gemm(unit_, *gemm, name_of(gemm->name), in_loop);
+      comment = "product: " + buffer(gemm->c) + " from " + buffer(gemm->a) + " and " + buffer(gemm->b);
+    } else if (const auto* pack = std::get_if<Pack>(&stage)) {
       check_internal(!in_loop, "codegen/cpu", "a matrix is packed in a loop");
-      return emit_pack(unit_, *pack, name_of("pack." + unit_.plan.buffers[static_cast<std::size_t>(pack->to)].name));
-    }
-    if (const auto* loop = std::get_if<TimeLoop>(&stage)) {
+      function = emit_pack(unit_, *pack, name_of("pack." + buffer(pack->to)));
+      comment = "copy of " + buffer(pack->from) + " into the layout of " + buffer(pack->to);
+    } else if (const auto* loop = std::get_if<TimeLoop>(&stage)) {
       check_internal(!in_loop, "codegen/cpu", "a loop over time in a loop over time");
-      return time_loop(*loop);
+      function = time_loop(*loop);
+      comment = std::string("loop over the steps, ") + (loop->backward ? "backward, " : "") +
+                std::string(name(loop->strategy));
     }
-    return nullptr;  // One thread has all of its samples: there is nothing to exchange.
+    // Nothing for an exchange: one thread has all of its samples.
+    if (function != nullptr) unit_.comment(function, comment);
+    return function;
+  }
+
+  std::string describe(const Kernel& kernel) const {
+    const char* rows[] = {"once", "for each sample", "for each sample and step"};
+    std::string text = std::string("kernel, ") + rows[static_cast<std::size_t>(kernel.domain)] + ":";
+    for (const Nest& nest : kernel.nests) {
+      const char* kinds[] = {" map ", " reduce ", " running sum "};
+      text += kinds[static_cast<std::size_t>(nest.kind)] + nest.space.str() + ";";
+    }
+    std::string stored;
+    for (const Store& store : kernel.stores) {
+      const std::string& name = buffer(store.buffer);
+      if (stored.find(" " + name + ",") == std::string::npos) stored += " " + name + ",";
+    }
+    if (!stored.empty()) stored.pop_back();
+    return text + " makes" + stored;
   }
 
   llvm::Function* time_loop(const TimeLoop& loop) {

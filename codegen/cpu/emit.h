@@ -30,6 +30,9 @@ struct Machine {
 inline constexpr const char* kEntries[] = {"once", "begin", "chunk", "end", "finish"};
 std::string entry_name(const Plan& plan, const char* entry);
 
+/// Metadata of a function: one string, what it does.
+inline constexpr const char* kComment = "comment";
+
 /// Emits the plan as a module: one function an entry, one for each kernel, GEMM shape and time loop. Deterministic.
 /// Throws InternalError that names the kernel and the value where the plan breaks its rules.
 std::unique_ptr<llvm::Module> emit(const Plan& plan, const Machine& machine, llvm::LLVMContext& context);

@@ -35,7 +35,7 @@ llvm::Function* Unit::function(const std::string& name, llvm::FunctionType* type
 }
 
 void Unit::comment(llvm::Function* function, const std::string& text) const {
-  function->setMetadata("comment", llvm::MDNode::get(context(), llvm::MDString::get(context(), text)));
+  function->setMetadata(kComment, llvm::MDNode::get(context(), llvm::MDString::get(context(), text)));
 }
 
 llvm::FunctionCallee Unit::external(const std::string& name, llvm::FunctionType* type) const {

@@ -36,7 +36,7 @@ struct Unit {
 
   /// A function of this module for the machine. Internal functions are not inlined: each shows up under its own name.
   llvm::Function* function(const std::string& name, llvm::FunctionType* type, bool internal) const;
-  /// `// comment` above the function in the printed module.
+  /// One line above the function in the printed module (see emit.h).
   void comment(llvm::Function* function, const std::string& text) const;
   /// A function of the runtime or of a library.
   llvm::FunctionCallee external(const std::string& name, llvm::FunctionType* type) const;

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/AssemblyAnnotationWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/FormattedStream.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -155,6 +156,15 @@ std::string emit_file(Built& built, llvm::CodeGenFileType type) {
   return {bytes.begin(), bytes.end()};
 }
 
+/// Above each function, what it does.
+class CommentWriter final : public llvm::AssemblyAnnotationWriter {
+ public:
+  void emitFunctionAnnot(const llvm::Function* function, llvm::formatted_raw_ostream& stream) override {
+    const llvm::MDNode* node = function->getMetadata(kComment);
+    if (node != nullptr) stream << "; " << llvm::cast<llvm::MDString>(node->getOperand(0))->getString() << "\n";
+  }
+};
+
 std::int64_t size_of_code(llvm::MemoryBufferRef object) {
   std::int64_t bytes = 0;
   auto file = value_or_fail("reading machine code", llvm::object::ObjectFile::createObjectFile(object));
@@ -211,7 +221,8 @@ std::string llvm_text(const Plan& plan) {
   Built built = build(plan, true);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  built.module->print(stream, nullptr);
+  CommentWriter comments;
+  built.module->print(stream, &comments);
   return text;
 }
 

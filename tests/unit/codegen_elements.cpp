@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "ir/diagnostic.h"
 #include "runtime/tensor.h"
 #include "tests/support/hand_plan.h"
 
@@ -138,6 +139,59 @@ TEST_CASE("16-bit floats are read and written exactly, and rounded to nearest ev
       CHECK(worst_error(hand.get(widened), exact) == 0);
       CHECK(worst_error(hand.get(narrow), rounded(between, dtype)) == 0);
     }
+  }
+}
+
+TEST_CASE("a long chain of values") {
+  HandPlan hand(DType::Float64);
+  Kernel kernel;
+  kernel.name = "chain";
+  const Expr x = hand.given(kernel, {20});
+  Expr y = x;
+  constexpr int kLength = 4000;
+  for (int i = 0; i < kLength; ++i) y = y * 0.5 + x;
+  const int out = hand.kept(kernel, y);
+  kernel.nests.push_back({NestKind::Map, {20}, 0, {y.id}, {}});
+  hand.plan.chunk.emplace_back(kernel);
+  hand.allocate(1, 1);
+  hand.set(hand.buffer_of(kernel, x), std::vector<double>(20, 3.0));
+  hand.code().chunk()(&hand.frame());
+  CHECK(worst_error(hand.get(out), std::vector<double>(20, 6.0)) < 1e-15);
+}
+
+TEST_CASE("a plan that breaks its rules is named, with the kernel and the value") {
+  HandPlan hand(DType::Float32);
+  Kernel kernel;
+  kernel.name = "lost";
+  const Expr x = leaf(hand.graph(), Op::Input, 0, {5});
+  hand.graph().set_name(x.id, "speed");
+  const Expr y = tanh(x);
+  hand.kept(kernel, y);
+  kernel.nests.push_back({NestKind::Map, {5}, 0, {y.id}, {}});
+  hand.plan.chunk.emplace_back(kernel);
+  CHECK_THROWS_WITH_AS(hand.code(),
+                       "internal error in codegen/cpu: kernel lost, value 0 (speed), input[5]: neither loaded nor "
+                       "computed by an earlier nest",
+                       InternalError);
+}
+
+TEST_CASE("the code of a plan can be read") {
+  HandPlan hand(DType::Float32);
+  Kernel kernel;
+  kernel.name = "gate";
+  const Expr x = hand.given(kernel, {40});
+  const Expr y = sigmoid(x);
+  hand.graph().set_name(y.id, "forget_gate");
+  hand.kept(kernel, y);
+  kernel.nests.push_back({NestKind::Map, {40}, 0, {y.id}, {}});
+  hand.plan.chunk.emplace_back(kernel);
+  const std::string text = cpu::llvm_text(hand.plan);
+  CHECK(text.find("; kernel, for each sample and step: map [40]; makes output1\n") != std::string::npos);
+  CHECK(text.find("%forget_gate = ") != std::string::npos);
+  CHECK(text == cpu::llvm_text(hand.plan));
+  for (int width : {64, 32, 16}) {
+    hand.plan.target.vector_bytes = width;
+    CHECK(cpu::assembly_text(hand.plan).find("hand.gate") != std::string::npos);
   }
 }
 
