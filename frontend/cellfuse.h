@@ -18,6 +18,9 @@ namespace cellfuse {
 /// everything that is wrong with it.
 CellTemplate cell_of(const ParsedFile& file, const std::string& cell = {});
 
+/// A cell made of equations in C++.
+inline CellTemplate cell_of(const build::CellBuilder& builder) { return cell_of(builder.file()); }
+
 /// The same for a file.
 CellTemplate cell_from_file(const std::string& path, const std::string& cell = {});
 /// The same for a text; `name` is shown in front of messages.

@@ -52,12 +52,12 @@ CompileOptions complete(CompileOptions options, const CellTemplate& cell) {
 
 Target target_for(const CompileOptions& options, const Backend& backend) {
   Target target = backend.target();
-  if (!options.target.empty() && options.target != target.name && options.target != options.device) {
+  if (!options.target.empty()) {
     const std::optional<Target> found = find_target(options.target);
     if (!found) throw CompileError(fmt::format("there is no target `{}`", options.target));
-    return *found;
+    target = *found;
   }
-  target.threads = options.threads;
+  if (target.kind == TargetKind::Cpu) target.threads = options.threads;
   return target;
 }
 

@@ -8,7 +8,7 @@ namespace cellfuse {
 
 namespace {
 
-constexpr double kWorkWorthAThread = 2e5;
+constexpr double kWorkWorthAThread = 2e6;  // operations: some 0.1 ms, ten times what a thread takes to wake up
 constexpr std::int64_t kAlignment = 64;
 
 double work_of(const Plan& plan, const Kernel& kernel) {
