@@ -34,6 +34,7 @@ class SumCombiner {
 
   std::optional<Cell> run() {
     find_uses();
+    find_levels();
     find_groups();
     if (group_of_.empty()) return std::nullopt;
     return prune(replace());
@@ -46,6 +47,8 @@ class SumCombiner {
   void find_uses();
   void gather(NodeId root, NodeId id, bool negative);
   void find_groups();
+  void find_levels();
+  bool is_better_stacked(NodeId id, const std::vector<NodeId>& group) const;
   bool is_worthwhile(const std::vector<NodeId>& group) const;
   Cell replace() const;
   Expr combined(Graph& graph, const std::vector<NodeId>& group, const std::map<NodeId, Node>& members,
@@ -56,6 +59,7 @@ class SumCombiner {
   const Graph& graph_;
   std::vector<bool> live_;
   std::vector<int> counts_;                  ///< readers, by node
+  std::vector<int> levels_;                  ///< by node
   std::map<NodeId, std::vector<Use>> uses_;  ///< by product
   std::map<NodeId, int> seen_;               ///< readers that are sums, by product and slice of a product
   std::vector<std::vector<NodeId>> groups_;
@@ -117,6 +121,7 @@ void SumCombiner::find_groups() {
     by_key[{place.phase, place.loop, shape, relative}].push_back(id);
   }
   for (auto& [key, group] : by_key) {
+    std::erase_if(group, [this, all = group](NodeId id) { return is_better_stacked(id, all); });
     if (group.size() < 2 || !is_worthwhile(group)) continue;
     // As sums of outer products put the same operands side by side.
     std::stable_sort(group.begin(), group.end(), [this](NodeId a, NodeId b) {
@@ -124,6 +129,28 @@ void SumCombiner::find_groups() {
     });
     for (NodeId id : group) group_of_[id] = groups_.size();
     groups_.push_back(group);
+  }
+}
+
+/// A product whose operand is ready before that of others in the group does not wait for them when it can be one with
+/// another product of its operand.
+bool SumCombiner::is_better_stacked(NodeId id, const std::vector<NodeId>& group) const {
+  auto level = [this](NodeId product) { return levels_[graph_[product].operands[0]]; };
+  if (std::all_of(group.begin(), group.end(), [&](NodeId other) { return level(other) <= level(id); })) return false;
+  for (NodeId other = 0; other < graph_.size(); ++other) {
+    const bool same_operand = live_[other] && is_product(other) && graph_[other].operands[0] == graph_[id].operands[0];
+    const bool same_phase = sequence_.placement[other].phase == sequence_.placement[id].phase;
+    if (same_operand && same_phase && other != id) return true;
+  }
+  return false;
+}
+
+/// How many products, one after the other, a value waits for.
+void SumCombiner::find_levels() {
+  levels_.assign(graph_.size(), 0);
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    for (NodeId operand : graph_[id].operands) levels_[id] = std::max(levels_[id], levels_[operand]);
+    if (is_product(id)) ++levels_[id];
   }
 }
 

@@ -59,8 +59,10 @@ Expr raise_broadcast(Simplifier& simplify, Expr e) {
   return broadcast(simplify(cellfuse::apply(e.node().op, operands)), shape, axes);
 }
 
-/// op(transpose(a), transpose(b)) is transpose(op(a, b)); numbers and broadcasts may stand in for a transpose.
+/// op(transpose(a), transpose(b)) is transpose(op(a, b)); numbers and broadcasts may stand in for a transpose. A
+/// negation stays outside, where a sum can take it up.
 Expr raise_transpose(Simplifier& simplify, Expr e) {
+  if (is(e, Op::Neg)) return {};
   bool some = false;
   std::vector<Expr> operands;
   for (std::size_t i = 0; i < e.node().operands.size(); ++i) {

@@ -98,6 +98,7 @@ Expr simplify_transpose(Simplifier& simplify, Expr e) {
       for (int axis : axes_of(x)) axes.push_back(1 - axis);
       return broadcast(source, shape, axes);
     }
+    case Op::Neg: return -simplify(transpose(operand(x, 0)));
     case Op::Outer: return outer(operand(x, 1), operand(x, 0));
     case Op::AccumulateOuter:
       if (!simplify.is_transposed(x.id)) break;

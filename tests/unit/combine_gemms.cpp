@@ -79,6 +79,14 @@ TEST_CASE("a sum of products in the loop is one") {
         "step: linear(%4, %2), %2 = concat(h, c, axis=0), %4 = concat(%3, V1, axis=1)\n");
 }
 
+TEST_CASE("a product does not wait for another one when it can be one with a third") {
+  CHECK(combined("  r = sigmoid(U2 @ h)\n  c' = c\n  h' = tanh(U1 @ h + V1 @ (r * h))") ==
+        "step: linear(%2, h), %2 = concat(U1, U2, axis=0)\nstep: linear(V1, %6)\n");
+  // Alone, it waits: two products rather than three.
+  CHECK(combined("  r = sigmoid(U2 @ h)\n  c' = c\n  h' = tanh(U1 @ c + V1 @ (r * h))") ==
+        "step: linear(U2, h)\nstep: linear(%5, %4), %4 = concat(c, %3, axis=0), %5 = concat(U1, V1, axis=1)\n");
+}
+
 TEST_CASE("products that are read otherwise too stay alone") {
   CHECK(combined("  a = U1 @ h\n  c' = a\n  h' = tanh(a + V1 @ c)") == "step: linear(U1, h)\nstep: linear(V1, c)\n");
 }
