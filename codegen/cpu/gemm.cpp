@@ -94,49 +94,61 @@ class GemmEmitter {
     b.CreateCall(unit_.external(unit_.compute == DType::Float64 ? kGemmFloat64 : kGemmFloat32, type), {call});
   }
 
-  /// The rows in as few calls as their strides allow.
-  void generated_call() {
-    check_internal(gemm_.kind == GemmKind::Linear && buffer(gemm_.b).order == Order::Panels, "codegen/cpu",
-                   "an emitted product needs a matrix in panels");
-    llvm::Function* product = panel_product(unit_, gemm_);
+  /// An axis of the rows: how many, and their distances in a and c.
+  struct Axis {
+    llvm::Value* count = nullptr;
+    llvm::Value* a = nullptr;
+    llvm::Value* c = nullptr;
+  };
+
+  Axis select(llvm::Value* condition, const Axis& yes, const Axis& no) {
     Builder& b = scopes_.here();
-    const std::int64_t units = gemm_.rows_per_unit;
-    llvm::Value* a_row = a_.batch_stride;
-    llvm::Value* c_row = c_.batch_stride;
-    llvm::Value* samples = samples_;
-    llvm::Value* rows = samples_;
-    if (units == 1) {
-      samples = unit_.number(1);
-    } else {
-      // Samples follow one another without a gap, or are products of their own.
-      a_row = unit_.number(gemm_.k * unit_.real_bytes());
-      c_row = unit_.number(gemm_.n * unit_.real_bytes());
-      llvm::Value* dense = b.CreateAnd(b.CreateICmpEQ(a_.batch_stride, b.CreateMul(a_row, unit_.number(units))),
-                                       b.CreateICmpEQ(c_.batch_stride, b.CreateMul(c_row, unit_.number(units))));
-      rows = b.CreateSelect(dense, b.CreateMul(samples_, unit_.number(units)), unit_.number(units));
-      samples = b.CreateSelect(dense, unit_.number(1), samples_);
-    }
-    llvm::Value* steps = steps_;
-    if (step_ == nullptr) {
-      llvm::Value* dense = b.CreateAnd(b.CreateICmpEQ(a_.time_stride, b.CreateMul(a_row, rows)),
-                                       b.CreateICmpEQ(c_.time_stride, b.CreateMul(c_row, rows)));
-      dense = b.CreateAnd(dense, b.CreateICmpEQ(samples, unit_.number(1)));
-      rows = b.CreateSelect(dense, b.CreateMul(rows, steps), rows);
-      steps = b.CreateSelect(dense, unit_.number(1), steps);
-    }
-    OpenLoop time = scopes_.open(unit_.number(0), steps, 1, "step");
-    OpenLoop sample = scopes_.open(unit_.number(0), samples, 1, "sample");
-    auto at = [&](const Operand& operand) {
+    return {b.CreateSelect(condition, yes.count, no.count), b.CreateSelect(condition, yes.a, no.a),
+            b.CreateSelect(condition, yes.c, no.c)};
+  }
+
+  /// Makes one axis of two where the outer goes on where the inner ends, or one of them has a single row.
+  void merge(Axis& outer, Axis& inner) {
+    Builder& b = scopes_.here();
+    const Axis nothing{unit_.number(1), unit_.number(0), unit_.number(0)};
+    llvm::Value* single = b.CreateICmpEQ(inner.count, unit_.number(1));
+    llvm::Value* goes_on = b.CreateAnd(b.CreateICmpEQ(outer.a, b.CreateMul(inner.a, inner.count)),
+                                       b.CreateICmpEQ(outer.c, b.CreateMul(inner.c, inner.count)));
+    llvm::Value* one = b.CreateOr(b.CreateOr(single, b.CreateICmpEQ(outer.count, unit_.number(1))), goes_on);
+    Axis merged = select(single, outer, inner);
+    merged.count = b.CreateMul(inner.count, outer.count);
+    inner = select(one, merged, inner);
+    outer = select(one, nothing, outer);
+  }
+
+  /// The rows in few calls: one where they lie at equal distances, otherwise along the longer of steps and samples.
+  void generated_call() {
+    check_internal(gemm_.kind == GemmKind::Linear, "codegen/cpu", "sums of outer products are the library's");
+    llvm::Function* product = panel_product(unit_, gemm_);
+    const std::int64_t bytes = unit_.real_bytes();
+    Axis rows{unit_.number(gemm_.rows_per_unit), unit_.number(gemm_.k * bytes), unit_.number(gemm_.n * bytes)};
+    Axis samples{samples_, a_.batch_stride, c_.batch_stride};
+    Axis steps{steps_, a_.time_stride, c_.time_stride};
+    merge(samples, rows);
+    merge(steps, samples);
+    merge(samples, rows);
+    llvm::Value* longer = scopes_.here().CreateICmpSGT(samples.count, rows.count);
+    const Axis inner = select(longer, samples, rows);
+    const Axis middle = select(longer, rows, samples);
+
+    OpenLoop outer_loop = scopes_.open(unit_.number(0), steps.count, 1, "step");
+    OpenLoop middle_loop = scopes_.open(unit_.number(0), middle.count, 1, "row");
+    auto at = [&](llvm::Value* data, llvm::Value* by_step, llvm::Value* by_row) {
       Builder& here = scopes_.here();
-      llvm::Value* offset = here.CreateAdd(here.CreateMul(time.index, operand.time_stride),
-                                           here.CreateMul(sample.index, operand.batch_stride));
-      return here.CreateGEP(here.getInt8Ty(), operand.data, offset);
+      llvm::Value* offset =
+          here.CreateAdd(here.CreateMul(outer_loop.index, by_step), here.CreateMul(middle_loop.index, by_row));
+      return here.CreateGEP(here.getInt8Ty(), data, offset);
     };
-    llvm::Value* a_data = at(a_);
-    llvm::Value* c_data = at(c_);
-    scopes_.here().CreateCall(product, {a_data, a_row, b_.data, c_data, c_row, rows});
-    scopes_.close(sample);
-    scopes_.close(time);
+    llvm::Value* a_data = at(a_.data, steps.a, middle.a);
+    llvm::Value* c_data = at(c_.data, steps.c, middle.c);
+    scopes_.here().CreateCall(product, {a_data, inner.a, b_.data, c_data, inner.c, inner.count});
+    scopes_.close(middle_loop);
+    scopes_.close(outer_loop);
   }
 
   Unit& unit_;

@@ -1,6 +1,8 @@
 // Matrix products and packing in compiled code, against plain loops.
 #if CELLFUSE_CPU_JIT
 
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include "runtime/cpu/gemm.h"
@@ -165,44 +167,79 @@ TEST_CASE("products: rows of several steps, in both directions, several rows a s
   }
 }
 
+namespace {
+
+struct OuterCase {
+  std::int64_t steps = 1;
+  std::int64_t samples = 1;
+  std::int64_t rows = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+  bool reversed = false;
+};
+
+double outer_error(const OuterCase& c, DType dtype) {
+  HandPlan hand(dtype);
+  Gemm gemm;
+  gemm.name = "outer";
+  gemm.kind = GemmKind::Outer;
+  gemm.accumulate = true;
+  gemm.n = c.n;
+  gemm.k = c.k;
+  gemm.rows_per_unit = c.rows;
+  auto rows_of = [&](std::int64_t width) { return c.rows == 1 ? Shape{width} : Shape{c.rows, width}; };
+  gemm.a = hand.buffer(Space::Workspace, rows_of(c.n), dtype, true, true);
+  gemm.b = hand.buffer(Space::Workspace, rows_of(c.k), dtype, true, true);
+  gemm.c = hand.buffer(Space::Accumulator, {c.n, c.k}, dtype, false, false);
+  hand.plan.chunk.emplace_back(gemm);
+  hand.allocate(c.steps, c.samples);
+  std::mt19937 random(5);
+  const auto a = rounded(numbers(random, hand.count(gemm.a), -1, 1), dtype);
+  const auto b = rounded(numbers(random, hand.count(gemm.b), -1, 1), dtype);
+  std::vector<double> want = rounded(numbers(random, c.n * c.k, -1, 1), dtype);
+  hand.set(gemm.a, a);
+  hand.set(gemm.b, b);
+  hand.set(gemm.c, want);
+  if (c.reversed) {
+    hand.reverse_time(gemm.a);
+    hand.reverse_time(gemm.b);
+  }
+  hand.code().chunk()(&hand.frame());
+  const std::int64_t rows = c.steps * c.samples * c.rows;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < c.n; ++i) {
+      for (std::int64_t j = 0; j < c.k; ++j) {
+        want[static_cast<std::size_t>(i * c.k + j)] +=
+            a[static_cast<std::size_t>(row * c.n + i)] * b[static_cast<std::size_t>(row * c.k + j)];
+      }
+    }
+  }
+  return worst_error(hand.get(gemm.c), want) /
+         (operation_tolerance(dtype) * (1 + std::sqrt(static_cast<double>(rows))));
+}
+
+void check_outer(const OuterCase& c, DType dtype) {
+  CAPTURE(c.steps);
+  CAPTURE(c.samples);
+  CAPTURE(c.rows);
+  CAPTURE(c.n);
+  CAPTURE(c.k);
+  CAPTURE(c.reversed);
+  CHECK(outer_error(c, dtype) < 3);
+}
+
+}  // namespace
+
 TEST_CASE("outer products are summed over all rows") {
   for (DType dtype : {DType::Float32, DType::Float64}) {
-    for (std::int64_t steps : {1, 7}) {
+    for (std::int64_t steps : {1, 7, 300}) {
       for (bool reversed : {false, true}) {
-        HandPlan hand(dtype);
-        constexpr std::int64_t kSamples = 3;
-        Gemm gemm;
-        gemm.name = "outer";
-        gemm.kind = GemmKind::Outer;
-        gemm.n = 20;
-        gemm.k = 9;
-        gemm.a = hand.buffer(Space::Workspace, {gemm.n}, dtype, true, true);
-        gemm.b = hand.buffer(Space::Workspace, {gemm.k}, dtype, true, true);
-        gemm.c = hand.buffer(Space::Accumulator, {gemm.n, gemm.k}, dtype, false, false);
-        hand.plan.chunk.emplace_back(gemm);
-        hand.allocate(steps, kSamples);
-        std::mt19937 random(5);
-        const auto a = rounded(numbers(random, hand.count(gemm.a), -1, 1), dtype);
-        const auto b = rounded(numbers(random, hand.count(gemm.b), -1, 1), dtype);
-        std::vector<double> want = rounded(numbers(random, gemm.n * gemm.k, -1, 1), dtype);
-        hand.set(gemm.a, a);
-        hand.set(gemm.b, b);
-        hand.set(gemm.c, want);
-        if (reversed) {
-          hand.reverse_time(gemm.a);
-          hand.reverse_time(gemm.b);
-        }
-        hand.code().chunk()(&hand.frame());
-        for (std::int64_t row = 0; row < steps * kSamples; ++row) {
-          for (std::int64_t i = 0; i < gemm.n; ++i) {
-            for (std::int64_t j = 0; j < gemm.k; ++j) {
-              want[static_cast<std::size_t>(i * gemm.k + j)] +=
-                  a[static_cast<std::size_t>(row * gemm.n + i)] * b[static_cast<std::size_t>(row * gemm.k + j)];
-            }
-          }
-        }
-        CHECK(worst_error(hand.get(gemm.c), want) < 10 * operation_tolerance(dtype));
+        check_outer({.steps = steps, .samples = 3, .n = 20, .k = 9, .reversed = reversed}, dtype);
+        check_outer({.steps = steps, .samples = 1, .rows = 2, .n = 9, .k = 33, .reversed = reversed}, dtype);
       }
+    }
+    for (std::int64_t n : {1, 7, 35}) {
+      for (std::int64_t k : {1, 16, 70, 300}) check_outer({.steps = 5, .samples = 2, .n = n, .k = k}, dtype);
     }
   }
 }
